@@ -156,7 +156,7 @@ pub(crate) fn patched(name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let hooks: Vec<_> = hooks::of_class(name).collect();
-    let result = ClassFile::parse(bytes).and_then(|class| patch(&class, &hooks));
+    let result = ClassFile::parse(bytes).and_then(|class| patch(&class, &hooks, &[]));
     let fault = match result {
         Ok(patched) if patched.outcomes.contains(&HookOutcome::NoSuchMethod) => {
             "a constructor is missing in this JDK".to_owned()

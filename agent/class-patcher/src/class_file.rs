@@ -5,8 +5,8 @@ mod constant_pool;
 use std::ops::Range;
 
 use crate::bytes::Reader;
-use crate::error::{Error, ErrorKind, Result};
-pub(crate) use constant_pool::{ConstantPool, NewConstants};
+use crate::error::{Error, ErrorKind, HookFault, Result};
+pub(crate) use constant_pool::{ConstantPool, MethodName, NewConstants};
 
 const MAGIC: u32 = 0xCAFE_BABE;
 /// Major and minor version of the first `Code` attribute with 16-bit sizes.
@@ -136,14 +136,14 @@ impl<'a> Method<'a> {
         self.code.is_some()
     }
 
+    /// The error of a hook at this method.
+    pub(crate) fn bad_hook(&self, reason: HookFault) -> Error {
+        Error::bad_hook(self.at, (self.name, self.descriptor), reason)
+    }
+
     /// Whether `this` is not yet initialised at its entry.
     pub(crate) fn is_constructor(&self) -> bool {
         self.name == b"<init>"
-    }
-
-    /// Position in the class.
-    pub(crate) fn at(&self) -> usize {
-        self.at
     }
 
     /// Position of the `Code` attribute's length and content.

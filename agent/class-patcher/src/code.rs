@@ -1,8 +1,11 @@
-//! The `Code` attribute: a prologue in front of the instructions, and all positions moved behind it.
+//! The `Code` attribute: a prologue in front of the instructions, all positions moved behind it, and
+//! calls replaced in their place.
 
 mod annotations;
+mod calls;
 mod descriptor;
 mod frames;
+mod instructions;
 mod prologue;
 mod shift;
 mod tables;
@@ -10,15 +13,23 @@ mod tables;
 use crate::bytes::{Reader, put_sized, put_u16, put_u32};
 use crate::class_file::ConstantPool;
 use crate::error::{Error, ErrorKind, Result, short_name};
+pub(crate) use calls::{NewCall, check as check_call, find as find_calls};
 pub(crate) use prologue::Prologue;
 use shift::Shift;
 
-/// Writes the attribute's length and content with `prologue` in front of the code. Without one the
-/// result is what was read.
-pub(crate) fn insert(
+/// What changes in the code of a method.
+#[derive(Debug, Default)]
+pub(crate) struct CodeEdit {
+    pub(crate) prologue: Prologue,
+    pub(crate) calls: Vec<NewCall>,
+}
+
+/// Writes the attribute's length and content with an edit. If that is empty, the result is what was
+/// read.
+pub(crate) fn write(
     reader: &mut Reader<'_>,
     pool: &ConstantPool<'_>,
-    prologue: &Prologue,
+    edit: &CodeEdit,
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let at = reader.at();
@@ -26,9 +37,9 @@ pub(crate) fn insert(
     let mut content = reader.part(len)?;
     put_sized(out, at, |out| {
         let reader = &mut content;
-        put_u16(out, reader.u16()?.max(prologue.stack));
+        put_u16(out, reader.u16()?.max(edit.prologue.stack));
         let _max_locals = reader.copy_u16(out)?;
-        let shift = put_instructions(reader, prologue, out)?;
+        let shift = put_instructions(reader, edit, out)?;
         tables::exceptions(reader, &shift, out)?;
         for _ in 0..reader.copy_u16(out)? {
             put_attribute(reader, pool, &shift, out)?;
@@ -38,18 +49,15 @@ pub(crate) fn insert(
 }
 
 /// Writes the instructions and their length.
-fn put_instructions(
-    reader: &mut Reader<'_>,
-    prologue: &Prologue,
-    out: &mut Vec<u8>,
-) -> Result<Shift> {
+fn put_instructions(reader: &mut Reader<'_>, edit: &CodeEdit, out: &mut Vec<u8>) -> Result<Shift> {
     let at = reader.at();
     let code_length = reader.u32()?;
-    let code = reader.part(code_length)?.rest();
-    let shift = Shift::new(at, code_length, prologue.code.len())?;
+    let code = reader.part(code_length)?;
+    let prologue = &edit.prologue.code;
+    let shift = Shift::new(at, code_length, prologue.len())?;
     put_u32(out, shift.new_length());
-    out.extend_from_slice(&prologue.code);
-    out.extend_from_slice(code);
+    out.extend_from_slice(prologue);
+    calls::put(&code, &edit.calls, out);
     Ok(shift)
 }
 

@@ -62,6 +62,13 @@ pub enum ErrorKind {
         /// Bytes of code.
         code_length: u32,
     },
+    /// A `tableswitch` whose lowest number is above its highest.
+    SwitchRange {
+        /// The lowest number found.
+        low: i32,
+        /// The highest number found.
+        high: i32,
+    },
     /// The result would be larger than the class file format or the JVM allows.
     LimitExceeded {
         /// What is too large.
@@ -86,12 +93,15 @@ pub enum ErrorKind {
 pub enum HookFault {
     /// Two hooks name the same method.
     SameMethodTwice,
+    /// Two hooks replace the same calls.
+    SameCallTwice,
     /// The method's or the helper's descriptor does not follow the format, or has more than 255
     /// slots.
     BadDescriptor,
     /// A name has signs outside of ASCII, or is longer than 65,535 bytes.
     BadName,
-    /// Not as many arguments as the helper's descriptor has parameters.
+    /// Not as many arguments as the helper's descriptor has parameters; the receiver of a call is
+    /// one.
     ArgumentCount,
     /// The method has no such parameter.
     NoSuchParameter,
@@ -102,6 +112,8 @@ pub enum HookFault {
     /// The helper must return a reference to replace a parameter, which must be one too, and
     /// nothing otherwise.
     ResultType,
+    /// The helper must return what the call that it replaces returns.
+    CallResult,
 }
 
 impl Error {
@@ -111,6 +123,16 @@ impl Error {
 
     pub(crate) fn limit(at: usize, what: &'static str, found: usize, most: usize) -> Self {
         Self::new(at, ErrorKind::LimitExceeded { what, found, most })
+    }
+
+    /// A hook at the method of this name and descriptor; 0 if the class is not read yet.
+    pub(crate) fn bad_hook(
+        at: usize,
+        (name, descriptor): (&[u8], &[u8]),
+        reason: HookFault,
+    ) -> Self {
+        let method = short_name(&[name, descriptor].concat());
+        Self::new(at, ErrorKind::BadHook { method, reason })
     }
 
     pub(crate) fn unknown_tag(at: usize, what: &'static str, found: u8) -> Self {
@@ -168,6 +190,7 @@ impl fmt::Display for ErrorKind {
             Self::OutOfCode { found, code_length } => {
                 write!(f, "position {found} in code of {code_length} bytes")
             }
+            Self::SwitchRange { low, high } => write!(f, "switch from {low} to {high}"),
             Self::LimitExceeded { what, found, most } => {
                 write!(f, "{what}: {found}, at most {most} are possible")
             }
@@ -180,6 +203,7 @@ impl fmt::Display for HookFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::SameMethodTwice => "another hook names the same method",
+            Self::SameCallTwice => "another hook replaces the same calls",
             Self::BadDescriptor => "a descriptor is malformed or has more than 255 slots",
             Self::BadName => "a name is not ASCII or too long",
             Self::ArgumentCount => "the helper has another number of parameters",
@@ -189,6 +213,7 @@ impl fmt::Display for HookFault {
             Self::ResultType => {
                 "the helper must return a reference to replace one, and nothing otherwise"
             }
+            Self::CallResult => "the helper must return what the replaced call returns",
         })
     }
 }

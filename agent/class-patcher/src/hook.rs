@@ -1,4 +1,6 @@
-//! What to call at the entry of which method.
+//! What to call at the entry of which method, or in place of which call.
+
+use crate::class_file::MethodName;
 
 /// The length of a prologue is a multiple of this, in bytes: `tableswitch` and `lookupswitch` pad
 /// their operands to positions of such multiples.
@@ -23,8 +25,46 @@ pub struct Hook<'a> {
     pub replaces: Option<u8>,
 }
 
+/// A call in a method that becomes a call of a helper: of the same receiver and arguments, with the
+/// same result. Names are ASCII.
+///
+/// It is for calls by `invokevirtual` and `invokeinterface`, of which there may be several; what
+/// calls constructors, private, `super` and static methods stays. The code keeps its length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallHook<'a> {
+    /// Name of the method with the call: `runWorker`.
+    pub method: &'a str,
+    /// Its descriptor.
+    pub descriptor: &'a str,
+    /// The method that is called there.
+    pub target: CallTarget<'a>,
+    /// What is called instead. Its first parameter is the receiver, of the type of the target's
+    /// class; then come the parameters of the target. Each reference may be an `Object`. The result
+    /// is that of the target.
+    pub helper: Helper<'a>,
+}
+
+/// A method as a call names it: the class is that of the expression on which it is called, which
+/// may inherit the method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CallTarget<'a> {
+    /// Internal name of the class or interface: `java/util/TimerTask`; of an array its descriptor.
+    pub class: &'a str,
+    /// Name of the method.
+    pub method: &'a str,
+    /// Its descriptor: `()V`.
+    pub descriptor: &'a str,
+}
+
+impl CallTarget<'_> {
+    pub(crate) fn is(&self, name: &MethodName<'_>) -> bool {
+        let wanted = [self.method, self.descriptor, self.class].map(str::as_bytes);
+        wanted == [name.method, name.descriptor, name.class]
+    }
+}
+
 /// A static method of a class (not of an interface) that the hooked class can link to. An
-/// exception that it throws leaves the hooked method, as no handler of that covers the prologue.
+/// exception that it throws from a prologue leaves the hooked method: no handler covers that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Helper<'a> {
     /// Internal name of its class: `io/example/Context`.
@@ -42,4 +82,14 @@ pub enum Argument {
     This,
     /// A parameter, counted from 0 without `this`. A `long` or `double` counts once.
     Parameter(u8),
+}
+
+/// Whether these can be matched and written as they are, which only ASCII without NUL allows.
+pub(crate) fn are_good_names(helper: &Helper<'_>, others: &[&str]) -> bool {
+    let helper = [helper.class, helper.method, helper.descriptor];
+    let is_good = |text: &&str| {
+        let is_plain = text.bytes().all(|byte| matches!(byte, 1..=0x7F));
+        is_plain && !text.is_empty() && u16::try_from(text.len()).is_ok()
+    };
+    helper.iter().chain(others).all(is_good)
 }

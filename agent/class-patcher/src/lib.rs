@@ -1,9 +1,9 @@
-//! Inserts calls at the entry of methods of a Java class file.
+//! Inserts calls at the entry of methods of a Java class file, and replaces calls inside of them.
 //!
 //! | module | what it is for |
 //! |---|---|
 //! | [`patch`](mod@patch) | the entry: a class and its hooks to a new class |
-//! | [`hook`] | what to call at which method |
+//! | [`hook`] | what to call at which method, or in place of which call |
 //! | [`class_file`] | constant pool and methods of a class |
 //! | [`error`] | one error type: where, and what was found there |
 //!
@@ -20,6 +20,9 @@
 //! | `LineNumberTable` | moves; the prologue gets the line of the first instruction |
 //! | `LocalVariableTable`, `LocalVariableTypeTable` | parameters begin at 0 and grow, others move |
 //! | any other attribute of `Code` | refused: it may hold positions |
+//!
+//! A replaced call becomes an `invokestatic` with the same values on the stack before and after, and
+//! of the same length (`nop` follows that of an interface): no position moves.
 //!
 //! ```
 //! # fn main() -> Result<(), class_patcher::error::Error> {
@@ -42,7 +45,7 @@
 //! # let bytes = b"\xCA\xFE\xBA\xBE\0\0\0\x3D\0\x05\x01\0\x01A\x07\0\x01\x01\0\x01B\x07\0\x03\
 //! #     \0\0\0\x02\0\x04\0\0\0\0\0\0\0\0";
 //! let class = ClassFile::parse(bytes)?;
-//! let patched = patch(&class, &[callable])?;
+//! let patched = patch(&class, &[callable], &[])?;
 //! if patched.outcomes == [HookOutcome::NoSuchMethod] {
 //!     assert_eq!(patched.bytes, bytes);
 //! }

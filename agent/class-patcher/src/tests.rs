@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod attributes;
+mod calls;
 mod hooks;
 mod hostile;
 mod limits;

@@ -1,7 +1,8 @@
 //! The class patcher on every class of `java.base`: what it reads it writes back the same, an
-//! independent reader finds everything moved by exactly the prologue, and the JVM verifies and runs
-//! a `java.base` with a hook at every method.
+//! independent reader finds everything moved by exactly the prologue and some calls replaced, and the
+//! JVM verifies and runs a `java.base` with a hook at every method.
 
+mod calls;
 mod hooks;
 mod oracle;
 
@@ -30,6 +31,7 @@ struct PatchTotals {
     classes: usize,
     methods: usize,
     prologue_bytes: usize,
+    replaced_calls: usize,
 }
 
 /// All classes of `java.base`.
@@ -62,15 +64,19 @@ fn take_slice<'a>(rest: &mut &'a [u8], len: usize) -> &'a [u8] {
     taken
 }
 
-/// The class with a hook at each of its methods.
+/// The class with some calls replaced and a hook at each of its methods.
 fn patch_all(class: &JdkClass, totals: &mut PatchTotals) -> Vec<u8> {
     let parsed = ClassFile::parse(&class.bytes);
     let parsed = parsed.unwrap_or_else(|error| panic!("{}: {error}", class.name));
     assert_eq!(parsed.name(), class.name.as_bytes());
     assert!(rebuild(&parsed).unwrap() == class.bytes, "{}", class.name);
+    let (replaced, calls) = calls::replace_all(&class.name, &class.bytes);
+    oracle::assert_replaced(&class.name, &class.bytes, &replaced, calls);
+    totals.replaced_calls += calls;
+    let parsed = ClassFile::parse(&replaced).unwrap();
     let specimens = hooks::for_each_method(&parsed);
     let hooks: Vec<_> = specimens.iter().map(hooks::Specimen::hook).collect();
-    let patched = patch(&parsed, &hooks);
+    let patched = patch(&parsed, &hooks, &[]);
     let patched = patched.unwrap_or_else(|error| panic!("{}: {error}", class.name));
     for outcome in &patched.outcomes {
         let HookOutcome::Inserted { prologue_bytes } = *outcome else {
@@ -80,6 +86,7 @@ fn patch_all(class: &JdkClass, totals: &mut PatchTotals) -> Vec<u8> {
         totals.prologue_bytes += prologue_bytes;
     }
     totals.classes += 1;
+    oracle::assert_moved(&class.name, &replaced, &patched.bytes);
     patched.bytes
 }
 
@@ -108,7 +115,6 @@ fn patch_java_base(jdk: Jdk, test_dir: &TestDir) -> PatchTotals {
             continue;
         }
         let mut bytes = patch_all(&class, &mut totals);
-        oracle::assert_moved(&class.name, &class.bytes, &bytes);
         if class.name == BROKEN {
             bytes = with_wrong_load(bytes);
         }
@@ -120,15 +126,46 @@ fn patch_java_base(jdk: Jdk, test_dir: &TestDir) -> PatchTotals {
     totals
 }
 
-fn add_helper(test_dir: &TestDir) {
-    let name = format!("{HELPERS}/Entry");
-    let built = e2e::build::class_path().split(':');
-    let files = built.map(|part| Path::new(part).join(format!("{name}.class")));
-    let bytes = files
-        .into_iter()
-        .find_map(|file| fs::read(file).ok())
-        .unwrap();
-    write(&test_dir.file("java.base"), &name, &bytes);
+fn add_helpers(test_dir: &TestDir) {
+    for class in ["Entry", "Calls"] {
+        let name = format!("{HELPERS}/{class}");
+        let mut built = e2e::build::class_path().split(':');
+        let file = |part| Path::new(part).join(format!("{name}.class"));
+        let bytes = built.find_map(|part| fs::read(file(part)).ok()).unwrap();
+        write(&test_dir.file("java.base"), &name, &bytes);
+    }
+}
+
+/// A JVM with the patched `java.base`, which verifies it.
+fn patched_jvm(jdk: Jdk, test_dir: &TestDir) -> Jvm<'_> {
+    let export = format!("java.base/{}=ALL-UNNAMED", HELPERS.replace('/', "."));
+    Jvm::new(jdk, test_dir)
+        .flag("-XX:+UnlockDiagnosticVMOptions")
+        .flag("-XX:+BytecodeVerificationLocal")
+        .flag("-XX:TieredStopAtLevel=1")
+        .flag("--patch-module=java.base=java.base")
+        .flag(&format!("--add-exports={export}"))
+}
+
+/// Whether each replaced call goes to the helper, and from there to what was called.
+fn assert_calls_are_replaced(jdk: Jdk, test_dir: &TestDir) {
+    let run = patched_jvm(jdk, test_dir)
+        .main("ReplacedCalls", &[])
+        .run_ok();
+    // One task of the pool, its queue, one of the timer, five of the ForkJoinPool.
+    for line in [
+        "drained: 2",
+        "before: true",
+        "after: true wanted, interrupted: true",
+        "counts: [1, 1, 1, 1, 5]",
+    ] {
+        assert!(
+            run.stdout.lines().any(|found| found == line),
+            "{jdk}: {line}\n{}",
+            run.stdout
+        );
+    }
+    assert!(run.counter("calls") > 1_000);
 }
 
 #[test]
@@ -136,14 +173,8 @@ fn every_class_of_java_base_is_verified_with_a_hook_at_each_method() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let totals = patch_java_base(jdk, &test_dir);
-        add_helper(&test_dir);
-        let export = format!("java.base/{}=ALL-UNNAMED", HELPERS.replace('/', "."));
-        let run = Jvm::new(jdk, &test_dir)
-            .flag("-XX:+UnlockDiagnosticVMOptions")
-            .flag("-XX:+BytecodeVerificationLocal")
-            .flag("-XX:TieredStopAtLevel=1")
-            .flag("--patch-module=java.base=java.base")
-            .flag(&format!("--add-exports={export}"))
+        add_helpers(&test_dir);
+        let run = patched_jvm(jdk, &test_dir)
             .main("LinkAll", &["names"])
             .run_ok();
         println!("{jdk}: {totals:?}\n{}", run.stdout);
@@ -159,5 +190,7 @@ fn every_class_of_java_base_is_verified_with_a_hook_at_each_method() {
         assert_eq!(linked + refused.len(), totals.classes);
         assert!(run.counter("calls") > 1_000_000);
         assert!(totals.methods > 50_000, "{totals:?}");
+        assert!(totals.replaced_calls > 3_000, "{totals:?}");
+        assert_calls_are_replaced(jdk, &test_dir);
     }
 }

@@ -1,6 +1,8 @@
 //! What `ristretto_classfile`, an independent reader, finds in a class before and after a patch. It
 //! names positions by the number of their instruction, so it also decodes all instructions.
 
+use std::mem::discriminant;
+
 use ristretto_classfile::ClassFile;
 use ristretto_classfile::attributes::{Attribute, Instruction, StackFrame, VerificationType};
 
@@ -27,6 +29,59 @@ pub(crate) fn assert_moved(name: &str, original: &[u8], patched: &[u8]) {
             assert_attribute(name, before, after);
         }
     }
+}
+
+/// Fails unless the patched class differs from the original by so many replaced calls only, none of
+/// which changed its length.
+pub(crate) fn assert_replaced(name: &str, original: &[u8], patched: &[u8], calls: usize) {
+    let read = |bytes| {
+        let class = ClassFile::from_slice(bytes);
+        class.unwrap_or_else(|error| panic!("{name}: {error}"))
+    };
+    let (before, after) = (read(original), read(patched));
+    let (old, new) = (codes(&before), codes(&after));
+    assert_eq!(old.len(), new.len(), "{name}");
+    let mut replaced = 0;
+    for (old, new) in old.iter().zip(new) {
+        let mut found = new.iter();
+        for instruction in *old {
+            let next = found.next().unwrap();
+            // The reader's branches lead to numbers of instructions, and padding is instructions.
+            let is_same = discriminant(next) == discriminant(instruction);
+            if next == instruction || is_same && !is_call(instruction) {
+                continue;
+            }
+            assert!(is_call(instruction), "{name}: {instruction:?}");
+            replaced += 1;
+            assert!(
+                matches!(next, Instruction::Invokestatic(_)),
+                "{name}: {next:?}"
+            );
+            if matches!(instruction, Instruction::Invokeinterface(..)) {
+                let padding = [found.next(), found.next()];
+                assert_eq!(padding, [Some(&Instruction::Nop); 2], "{name}");
+            }
+        }
+        assert_eq!(found.next(), None, "{name}");
+    }
+    assert_eq!(replaced, calls, "{name}");
+}
+
+fn is_call(instruction: &Instruction) -> bool {
+    matches!(
+        instruction,
+        Instruction::Invokevirtual(_) | Instruction::Invokeinterface(..)
+    )
+}
+
+/// The instructions of each method that has code.
+fn codes<'a>(class: &'a ClassFile<'_>) -> Vec<&'a [Instruction]> {
+    let attributes = class.methods.iter().flat_map(|method| &method.attributes);
+    let code = |attribute: &'a Attribute| match attribute {
+        Attribute::Code { code, .. } => Some(&code[..]),
+        _ => None,
+    };
+    attributes.filter_map(code).collect()
 }
 
 fn assert_attribute(name: &str, before: &Attribute, after: &Attribute) {
@@ -83,7 +138,7 @@ fn prologue(code: &[Instruction], old: &[Instruction]) -> Inserted {
     let calls = code[..count].iter().filter(|i| is_call(i)).count();
     assert!(calls == 1 && bytes % 4 == 0, "{:?}", &code[..count]);
     // Branches of the reader lead to numbers of instructions; all other operands stay.
-    let kinds = |code: &[Instruction]| code.iter().map(std::mem::discriminant).collect::<Vec<_>>();
+    let kinds = |code: &[Instruction]| code.iter().map(discriminant).collect::<Vec<_>>();
     assert_eq!(kinds(&code[count..]), kinds(old));
     Inserted {
         instructions: u16::try_from(count).unwrap(),

@@ -9,7 +9,16 @@ use crate::error::{Error, ErrorKind, Result};
 const UTF8: u8 = 1;
 const CLASS: u8 = 7;
 const METHOD: u8 = 10;
+const INTERFACE_METHOD: u8 = 11;
 const NAME_AND_TYPE: u8 = 12;
+
+/// A method as a constant names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MethodName<'a> {
+    pub(crate) class: &'a [u8],
+    pub(crate) method: &'a [u8],
+    pub(crate) descriptor: &'a [u8],
+}
 
 /// The constants of a class.
 #[derive(Debug)]
@@ -65,9 +74,36 @@ impl<'a> ConstantPool<'a> {
     /// The name of the class that the next index leads to.
     pub(crate) fn class_name(&self, reader: &mut Reader<'_>) -> Result<&'a [u8]> {
         let at = reader.at();
-        let class = self.content(reader.u16()?, at, CLASS, "class")?;
-        let index = Reader::new(class).u16()?;
-        self.content(index, at, UTF8, "text")
+        let index = reader.u16()?;
+        self.class_name_at(index, at)
+    }
+
+    /// The method of a class at an index.
+    pub(crate) fn method(&self, index: u16, at: usize) -> Result<MethodName<'a>> {
+        self.method_name(self.content(index, at, METHOD, "method")?, at)
+    }
+
+    /// The method of an interface at an index.
+    pub(crate) fn interface_method(&self, index: u16, at: usize) -> Result<MethodName<'a>> {
+        let content = self.content(index, at, INTERFACE_METHOD, "interface method")?;
+        self.method_name(content, at)
+    }
+
+    fn method_name(&self, content: &[u8], at: usize) -> Result<MethodName<'a>> {
+        let mut indexes = Reader::new(content);
+        let class = self.class_name_at(indexes.u16()?, at)?;
+        let name_and_type = self.content(indexes.u16()?, at, NAME_AND_TYPE, "name and type")?;
+        let mut indexes = Reader::new(name_and_type);
+        Ok(MethodName {
+            class,
+            method: self.content(indexes.u16()?, at, UTF8, "text")?,
+            descriptor: self.content(indexes.u16()?, at, UTF8, "text")?,
+        })
+    }
+
+    fn class_name_at(&self, index: u16, at: usize) -> Result<&'a [u8]> {
+        let class = self.content(index, at, CLASS, "class")?;
+        self.content(Reader::new(class).u16()?, at, UTF8, "text")
     }
 
     fn content(&self, index: u16, at: usize, tag: u8, expected: &'static str) -> Result<&'a [u8]> {

@@ -1,16 +1,15 @@
 //! The instructions of a hook.
 
 use super::descriptor::{MethodDescriptor, class_constant, is_reference, slots};
+use super::instructions::{INVOKESTATIC, NOP};
 use crate::class_file::{ClassFile, Method, NewConstants};
-use crate::error::{Error, ErrorKind, HookFault, Result, short_name};
-use crate::hook::{ALIGNMENT, Argument, Hook};
+use crate::error::{HookFault, Result};
+use crate::hook::{ALIGNMENT, Argument, Hook, are_good_names};
 
-const NOP: u8 = 0;
 const LOAD: u8 = 21;
 const LOAD_SHORT: u8 = 26;
 const STORE_REFERENCE: u8 = 58;
 const STORE_REFERENCE_SHORT: u8 = 75;
-const INVOKESTATIC: u8 = 184;
 const CHECKCAST: u8 = 192;
 /// Slots that have load and store instructions of their own.
 const SHORT_SLOTS: u8 = 4;
@@ -41,16 +40,10 @@ impl Prologue {
         method: &Method<'_>,
         constants: &mut NewConstants,
     ) -> Result<Self> {
-        let fail = |reason| {
-            let name = [method.name(), method.descriptor()].concat();
-            let method_name = short_name(&name);
-            let kind = ErrorKind::BadHook {
-                method: method_name,
-                reason,
-            };
-            Error::new(method.at(), kind)
-        };
-        check_names(hook).map_err(fail)?;
+        let fail = |reason| method.bad_hook(reason);
+        if !are_good_names(&hook.helper, &[hook.descriptor]) {
+            return Err(fail(HookFault::BadName));
+        }
         let parse = |text| MethodDescriptor::parse(text).ok_or(HookFault::BadDescriptor);
         let types = parse(hook.descriptor).map_err(fail)?;
         let helper = parse(hook.helper.descriptor).map_err(fail)?;
@@ -118,23 +111,6 @@ impl Prologue {
         let len = self.code.len().next_multiple_of(ALIGNMENT);
         self.code.resize(len, NOP);
     }
-}
-
-/// Names are matched and written as they are, which only ASCII without NUL allows.
-fn check_names(hook: &Hook<'_>) -> std::result::Result<(), HookFault> {
-    let helper = &hook.helper;
-    let texts = [
-        helper.class,
-        helper.method,
-        helper.descriptor,
-        hook.descriptor,
-    ];
-    let is_good = |text: &str| {
-        let is_plain = text.bytes().all(|byte| matches!(byte, 1..=0x7F));
-        is_plain && !text.is_empty() && u16::try_from(text.len()).is_ok()
-    };
-    let are_good = texts.into_iter().all(is_good);
-    are_good.then_some(()).ok_or(HookFault::BadName)
 }
 
 /// The locals to load. Each has the type of the helper's parameter, or that is `Object`.

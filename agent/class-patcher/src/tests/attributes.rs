@@ -124,18 +124,21 @@ fn a_class_that_is_rebuilt_is_the_same() {
     let bytes = everything().bytes();
     let class = ClassFile::parse(&bytes).unwrap();
     assert_eq!(rebuild(&class).unwrap(), bytes);
-    assert_eq!(patch(&class, &[]).unwrap().bytes, bytes);
+    assert_eq!(patch(&class, &[], &[]).unwrap().bytes, bytes);
 }
 
 #[test]
 fn unknown_attributes_of_code_are_refused() {
     let bytes = with("CharacterRangeTable", words(&[0])).bytes();
     let class = ClassFile::parse(&bytes).unwrap();
-    let error = patch(&class, &[OBSERVER]).unwrap_err();
+    let error = patch(&class, &[OBSERVER], &[]).unwrap_err();
     let kind = ErrorKind::UnknownCodeAttribute("CharacterRangeTable".into());
     assert_eq!(error.kind(), &kind);
     assert_eq!(bytes[error.at()..][..2], [0, 6], "the index of its name");
-    assert!(patch(&class, &[]).is_ok(), "of a method without a hook");
+    assert!(
+        patch(&class, &[], &[]).is_ok(),
+        "of a method without a hook"
+    );
 }
 
 #[test]
@@ -143,7 +146,7 @@ fn positions_outside_of_the_code_are_refused() {
     let found_in = |class: TestClass| {
         let bytes = class.bytes();
         let class = ClassFile::parse(&bytes).unwrap();
-        let error = patch(&class, &[OBSERVER]).unwrap_err();
+        let error = patch(&class, &[OBSERVER], &[]).unwrap_err();
         match *error.kind() {
             ErrorKind::OutOfCode {
                 found,

@@ -129,10 +129,10 @@ fn outcomes_tell_what_became_of_each_hook() {
         descriptor: "()V",
         ..OBSERVER
     };
-    let patched = patch(&class, &[other, OBSERVER]).unwrap();
+    let patched = patch(&class, &[other, OBSERVER], &[]).unwrap();
     let inserted = HookOutcome::Inserted { prologue_bytes: 8 };
     assert_eq!(patched.outcomes, [HookOutcome::NoSuchMethod, inserted]);
-    let untouched = patch(&class, &[other]).unwrap();
+    let untouched = patch(&class, &[other], &[]).unwrap();
     assert_eq!(untouched.bytes, bytes);
 }
 
@@ -142,7 +142,7 @@ fn abstract_methods_are_left_as_they_are() {
     let at = bytes.windows(4).position(|w| w == b"Code").unwrap();
     bytes[at] = b'N'; // no code, but an attribute of another name
     let class = ClassFile::parse(&bytes).unwrap();
-    let patched = patch(&class, &[OBSERVER]).unwrap();
+    let patched = patch(&class, &[OBSERVER], &[]).unwrap();
     assert_eq!(patched.outcomes, [HookOutcome::NoCode]);
     assert_eq!(patched.bytes, bytes);
 }
@@ -152,7 +152,7 @@ fn hooks_that_do_not_fit_are_refused() {
     let fault = |class: &TestClass, hook: Hook<'_>| {
         let bytes = class.bytes();
         let class = ClassFile::parse(&bytes).unwrap();
-        let error = patch(&class, &[hook]).unwrap_err();
+        let error = patch(&class, &[hook], &[]).unwrap_err();
         match error.kind() {
             ErrorKind::BadHook { reason, .. } => *reason,
             _ => panic!("{error}"),
@@ -215,7 +215,7 @@ fn hooks_that_do_not_fit_are_refused() {
 fn two_hooks_at_one_method_are_refused() {
     let bytes = TestClass::default().bytes();
     let class = ClassFile::parse(&bytes).unwrap();
-    let error = patch(&class, &[OBSERVER, OBSERVER]).unwrap_err();
+    let error = patch(&class, &[OBSERVER, OBSERVER], &[]).unwrap_err();
     let text = "at byte 0: hook at run(Ljava/lang/String;)V: another hook names the same method";
     assert_eq!(error.to_string(), text);
 }

@@ -7,7 +7,7 @@ use crate::patch::{PatchedClass, patch};
 
 fn patched(class: &TestClass) -> Result<PatchedClass, Error> {
     let bytes = class.bytes();
-    patch(&ClassFile::parse(&bytes).unwrap(), &[OBSERVER])
+    patch(&ClassFile::parse(&bytes).unwrap(), &[OBSERVER], &[])
 }
 
 /// What the limit is about, and the size found.

@@ -35,7 +35,14 @@ pub(super) struct TestClass {
     pub(super) attributes: Vec<(&'static str, Vec<u8>)>,
     /// Unused constants at the end of the pool.
     pub(super) spare_constants: u16,
+    /// Tag, class, name and descriptor of methods to call. Their names are behind those constants.
+    pub(super) callees: Vec<(u8, &'static str, &'static str, &'static str)>,
 }
+
+/// Constants of the class without any that are added.
+pub(super) const CONSTANTS: u8 = 7;
+/// Constants of each method to call; the last one is what a call names.
+pub(super) const CALLEE_CONSTANTS: u8 = 6;
 
 impl Default for TestClass {
     fn default() -> Self {
@@ -48,6 +55,7 @@ impl Default for TestClass {
             exceptions: Vec::new(),
             attributes: Vec::new(),
             spare_constants: 0,
+            callees: Vec::new(),
         }
     }
 }
@@ -66,16 +74,20 @@ impl TestClass {
         let texts: Vec<&str> = texts.into_iter().chain(names).collect();
         let mut out = vec![0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61];
         let count = u16::try_from(texts.len()).unwrap();
-        put_u16(&mut out, count + 3 + self.spare_constants);
-        for text in &texts {
-            out.push(1);
-            put_u16(&mut out, u16::try_from(text.len()).unwrap());
-            out.extend_from_slice(text.as_bytes());
+        let first_callee = count + 3 + self.spare_constants;
+        let callees = u16::try_from(self.callees.len()).unwrap();
+        put_u16(
+            &mut out,
+            first_callee + callees * u16::from(CALLEE_CONSTANTS),
+        );
+        for text in texts {
+            put_text(text, &mut out);
         }
         out.extend_from_slice(&[7, 0, 1, 7, 0, 2]); // the two classes
         for _ in 0..self.spare_constants {
             out.extend_from_slice(&[3, 0, 0, 0, 0]);
         }
+        self.put_callees(first_callee, &mut out);
         for value in [0x21, count + 1, count + 2, 0, 0, 1, self.access, 4, 5, 1, 3] {
             put_u16(&mut out, value);
         }
@@ -84,6 +96,22 @@ impl TestClass {
         out.extend_from_slice(&code);
         put_u16(&mut out, 0); // attributes of the class
         out
+    }
+
+    /// The constants of each callee, those of the first from this index on.
+    fn put_callees(&self, first: u16, out: &mut Vec<u8>) {
+        let indexes = (first..).step_by(CALLEE_CONSTANTS.into());
+        for (at, (tag, class, name, descriptor)) in indexes.zip(&self.callees) {
+            for text in [class, name, descriptor] {
+                put_text(text, out);
+            }
+            let (class, name_and_type) = ([at], [at + 1, at + 2]);
+            let method = [at + 3, at + 4];
+            for (tag, indexes) in [(7, &class[..]), (12, &name_and_type), (*tag, &method)] {
+                out.push(tag);
+                out.extend_from_slice(&words(indexes));
+            }
+        }
     }
 
     fn code_attribute(&self) -> Vec<u8> {
@@ -108,7 +136,7 @@ impl TestClass {
     pub(super) fn patched(&self, hook: &Hook<'_>) -> (Vec<u8>, Vec<u8>) {
         let bytes = self.bytes();
         let class = ClassFile::parse(&bytes).unwrap();
-        let patched = patch(&class, &[*hook]).unwrap();
+        let patched = patch(&class, &[*hook], &[]).unwrap();
         let [HookOutcome::Inserted { prologue_bytes }] = patched.outcomes[..] else {
             panic!("{:?}", patched.outcomes);
         };
@@ -130,6 +158,12 @@ impl TestClass {
         expected.max_stack = expected.max_stack.max(2);
         assert_eq!(bytes[code.start + 4..code.end], expected.code_attribute());
     }
+}
+
+fn put_text(text: &str, out: &mut Vec<u8>) {
+    out.push(1);
+    put_u16(out, u16::try_from(text.len()).unwrap());
+    out.extend_from_slice(text.as_bytes());
 }
 
 /// 16-bit values as bytes.
