@@ -1,8 +1,8 @@
 //! Stacks: who walks them, how far they reach, and what says that they were cut.
 
-use e2e::recording::Event;
+use e2e::recording::{Event, Recording};
 use e2e::{Jdk, Jvm, TestDir};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 #[test]
 fn stacks_reach_thread_entry() {
@@ -296,6 +296,111 @@ fn stacks_of_threads_that_switch_are_right_or_marked() {
             assert!(wrong * 200 <= right + 199, "{wrong} wrong of {right}");
         }
     }
+}
+
+/// Name and line of each frame from the caller of `Chains.compute` to the thread's root.
+type Chain = Vec<String>;
+
+/// The chain of a stack that is in `Chains.compute`.
+fn chain_of(event: &Event) -> Option<Chain> {
+    let frames = event.placed_frames();
+    let computing = frames.iter().position(|f| f.name == "Chains.compute")?;
+    let named = frames[computing + 1..].iter().map(|frame| {
+        let line = frame.line.unwrap_or(0);
+        format!("{}:{line}", without_hidden_name(&frame.name))
+    });
+    Some(up_to_root(named))
+}
+
+/// What stands below `run` is the VM's own.
+fn up_to_root(frames: impl Iterator<Item = String>) -> Chain {
+    let mut chain = Vec::new();
+    for frame in frames {
+        let is_root = frame.starts_with("java.lang.VirtualThread.run:");
+        chain.push(frame);
+        if is_root {
+            break;
+        }
+    }
+    chain
+}
+
+/// `Chains$$Lambda/0x00007f.apply` without the number, which each tool writes in its own way.
+fn without_hidden_name(method: &str) -> String {
+    match (method.split_once("$$Lambda"), method.rsplit_once('.')) {
+        (Some((class, _)), Some((_, name))) => format!("{class}$$Lambda.{name}"),
+        _ => method.to_owned(),
+    }
+}
+
+/// Chains by label, as the program has printed them.
+fn printed_chains(stdout: &str) -> HashMap<String, Chain> {
+    let chain = |line: &str| {
+        let (label, frames) = line.split_once(' ')?;
+        label.parse::<u32>().ok()?; // the JDK's recorder prints, too
+        let frames = frames.split(' ').map(|frame| {
+            let (method, line) = frame.rsplit_once(':').unwrap();
+            format!("{}:{line}", without_hidden_name(method))
+        });
+        Some((label.to_owned(), up_to_root(frames)))
+    };
+    stdout.lines().filter_map(chain).collect()
+}
+
+/// Our samples and those of the JDK's recorder on one load, against `Thread.getStackTrace`: an HTTP
+/// server, streams, futures and recursion on virtual threads that block in between.
+#[test]
+fn stacks_equal_those_of_get_stack_trace_and_the_recorder() {
+    let theirs = "-XX:StartFlightRecording:settings=none,+jdk.ExecutionSample#enabled=true,\
+        +jdk.ExecutionSample#period=1ms,filename=theirs.jfr";
+    for jdk in Jdk::all().into_iter().filter(|jdk| jdk.version >= 21) {
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
+            .agent("start,interval=1ms,file=app.jfr")
+            .flag("-XX:+UnlockDiagnosticVMOptions")
+            .flag("-XX:+ShowHiddenFrames")
+            // Compiled code becomes invalid while frames of it are in the heap.
+            .flag("-XX:+DeoptimizeNMethodBarriersALot")
+            .flag("-XX:FlightRecorderOptions:stackdepth=200")
+            .flag(theirs)
+            .main("Chains", &["4", "2500"])
+            .run_ok();
+        let known = printed_chains(&run.stdout);
+        let [ours, theirs] = ["app.jfr", "theirs.jfr"].map(|name| {
+            let recording = Recording::new(test_dir.file(name));
+            let events = recording.events_with_frames(jdk, "jdk.ExecutionSample", 200);
+            assert_known_chains(&events, &known)
+        });
+        println!("{jdk}: {} chains, {ours:?} and {theirs:?}", known.len());
+    }
+}
+
+/// How many stacks equal a known chain, of how many.
+fn assert_known_chains(events: &[Event], known: &HashMap<String, Chain>) -> (usize, usize) {
+    let (mut equal, mut all) = (0, 0);
+    for event in events {
+        let Some(chain) = chain_of(event) else {
+            continue;
+        };
+        let label = event.text("chain");
+        let mut possible = known
+            .iter()
+            .filter(|(name, _)| label.is_none_or(|l| l == *name));
+        let is_cut = event.is_truncated().unwrap();
+        let is_known = possible.any(|(_, full)| {
+            if is_cut {
+                full.starts_with(&chain)
+            } else {
+                *full == chain
+            }
+        });
+        assert!(is_known, "label {label:?}, cut: {is_cut}: {chain:?}");
+        equal += usize::from(!is_cut);
+        all += 1;
+    }
+    assert!(all > 50, "{all} samples");
+    assert!((equal + 1) * 100 >= all * 99, "{equal} of {all} are whole");
+    (equal, all)
 }
 
 #[test]

@@ -170,14 +170,20 @@ impl Looks {
             let lengths = arrays.iter().map(|array| jni.array_length(array));
             let threads: usize = lengths.filter_map(|n| usize::try_from(n).ok()).sum();
             let step = self.plan.step(threads, periods);
-            let mut next = self.plan.first(step);
+            let mut picks = self.plan.picks(threads, step).into_iter().peekable();
+            let mut begin = 0;
             for array in &arrays {
-                let length = usize::try_from(jni.array_length(array)).unwrap_or(0);
-                while next < length {
-                    self.look(*jni, array, next, &class, step.saturating_mul(periods));
-                    next = next.saturating_add(step as usize);
+                let end = begin + usize::try_from(jni.array_length(array)).unwrap_or(0);
+                while let Some(pick) = picks.next_if(|pick| *pick < end) {
+                    self.look(
+                        *jni,
+                        array,
+                        pick - begin,
+                        &class,
+                        step.saturating_mul(periods),
+                    );
                 }
-                next = next.saturating_sub(length);
+                begin = end;
             }
             cost
         })

@@ -53,10 +53,16 @@ impl Plan {
         u32::try_from(step).unwrap_or(u32::MAX)
     }
 
-    /// The first thread that is looked at.
-    pub(super) fn first(&mut self, step: u32) -> usize {
-        let first = random::below(&mut self.random, u64::from(step));
-        usize::try_from(first).unwrap_or(0)
+    /// The threads that are looked at: a random one of each `step`, in order. The lists are in the
+    /// order of the thread ids, so threads at a fixed distance often do the same.
+    pub(super) fn picks(&mut self, threads: usize, step: u32) -> Vec<usize> {
+        let groups = (0..threads).step_by(step.max(1) as usize);
+        let picks = groups.map(|begin| begin + self.below(step));
+        picks.filter(|pick| *pick < threads).collect()
+    }
+
+    fn below(&mut self, bound: u32) -> usize {
+        usize::try_from(random::below(&mut self.random, u64::from(bound))).unwrap_or(0)
     }
 }
 
@@ -95,14 +101,29 @@ mod tests {
         for _ in 0..10_000 {
             let step = plan.step(looks.len(), 1);
             assert_eq!(step, 3, "10 looks in 50 ms");
-            let first = plan.first(step);
-            for look in looks.iter_mut().skip(first).step_by(step as usize) {
-                *look += 1;
+            for pick in plan.picks(looks.len(), step) {
+                looks[pick] += 1;
             }
         }
         for count in looks {
             // Six standard deviations of 10,000 draws.
             assert!(count.abs_diff(3_333) < 283, "{looks:?}");
+        }
+    }
+    /// Every tenth thread does the same, and the looks are a multiple of ten apart.
+    #[test]
+    fn looks_do_not_fall_in_step_with_the_list() {
+        let mut plan = plan();
+        let picks = plan.picks(100_000, 500);
+        assert_eq!(picks.len(), 200);
+        assert!(picks.is_sorted());
+        let mut looks = [0_u32; 10];
+        for pick in picks {
+            looks[pick % 10] += 1;
+        }
+        // Six standard deviations of a share of 1/10.
+        for count in looks {
+            assert!(count.abs_diff(20) < 26, "{looks:?}");
         }
     }
 }
