@@ -13,9 +13,9 @@ direct_memory() {
   trap 'rm -rf "$classes"' EXIT
   "$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn -g:none -source 17 -target 17 -XDignore.symbol.file \
     --patch-module java.base=java-api/src/direct/java \
-    -d "$classes" java-api/src/direct/java/jdk/internal/javac/*.java \
+    -d "$classes" $(find java-api/src/direct -name '*.java') \
     2> >(grep -v '^warning\|^1 warning' >&2)
-  cp "$classes"/jdk/internal/javac/*.class "$1"
+  find "$classes" -name '*.class' -exec cp {} "$1" \;
 }
 
 load_tools

@@ -1,5 +1,5 @@
-//! Context follows tasks that the application hands to the JDK: constructors of the JDK that take
-//! one call `TaskEntry` first, which asks the Java API. The agent writes that call into the classes
+//! Context follows tasks that the application hands to the JDK: methods of the JDK that take or run
+//! one call `TaskEntry`, which asks the Java API. The agent writes these calls into the classes
 //! ([`class_patcher`]) and has the VM load them anew, once a recording wants it (`propagate`) and
 //! the API is in use.
 //!
@@ -7,22 +7,26 @@
 
 mod hooks;
 
-use crate::options::{Mechanism, MechanismSet};
-
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::Jvmti;
 use crate::jvm::task_entry;
 use crate::log;
+use crate::options::{Mechanism, MechanismSet};
 use class_patcher::class_file::ClassFile;
-use class_patcher::patch::{HookOutcome, patch};
+use class_patcher::hook::{CallHook, Hook};
+use class_patcher::patch::{CallOutcome, HookOutcome, patch};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::ffi::CString;
+use std::fmt::Display;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The mechanisms whose classes are patched when the VM loads them, or loads them anew.
 static PATCHED: AtomicU8 = AtomicU8::new(0);
+/// The version of the JDK, once classes are patched.
+static VERSION: AtomicU32 = AtomicU32::new(0);
 /// Classes whose patch failed, with the reason.
-static FAULTS: Mutex<BTreeMap<&'static str, String>> = Mutex::new(BTreeMap::new());
+static FAULTS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
 static STATE: Mutex<State> = Mutex::new(State::NEW);
 
 /// What is known of the mechanisms. Its lock is not held while the VM loads classes, which runs
@@ -43,6 +47,8 @@ enum Outcome {
     On(usize),
     /// The reason.
     Off(String),
+    /// This version of the JDK has none.
+    Absent(u32),
 }
 
 impl State {
@@ -121,52 +127,82 @@ fn turn(state: &State, jni: Jni) {
 
 /// Has the VM load the classes of a mechanism anew, with hooks.
 fn apply_one(jvmti: Jvmti, jni: Jni, mechanism: Mechanism) -> Outcome {
-    let applied = load_anew(jvmti, jni, mechanism);
+    let version = match jvmti.jdk_version() {
+        Ok(version) => version,
+        Err(error) => return Outcome::Off(refusal(error)),
+    };
+    VERSION.store(version, Relaxed);
+    let classes: Vec<_> = hooks::classes(mechanism, version).collect();
+    if classes.is_empty() {
+        return Outcome::Absent(version);
+    }
+    let applied = load_anew(jvmti, jni, mechanism, &classes);
     let faults = lock(&FAULTS);
-    let fault = hooks::classes(mechanism).find_map(|class| faults.get_key_value(class));
+    let fault = classes
+        .iter()
+        .find_map(|class| faults.get_key_value(*class));
     match (fault, applied) {
         (Some((class, why)), _) => Outcome::Off(format!("{class}: {why}")),
         (None, Err(why)) => Outcome::Off(why),
-        (None, Ok(count)) => Outcome::On(count),
+        (None, Ok(())) => Outcome::On(classes.len()),
     }
 }
 
-/// Answers the number of classes.
-fn load_anew(jvmti: Jvmti, jni: Jni, mechanism: Mechanism) -> Result<usize, String> {
-    jvmti
-        .watch_class_files()
-        .map_err(|error| format!("this JVM changes no loaded classes ({error})"))?;
+fn load_anew(jvmti: Jvmti, jni: Jni, mechanism: Mechanism, classes: &[&str]) -> Result<(), String> {
+    jvmti.watch_class_files().map_err(refusal)?;
     PATCHED.fetch_or(mechanism.bit(), Relaxed);
     jni.with_local_frame(|jni| {
-        let find = |class| hooks::find(jni, class).ok_or(format!("there is no class {class}"));
-        let classes = hooks::classes(mechanism).map(find);
-        let classes: Vec<LocalRef<'_>> = classes.collect::<Result<_, _>>()?;
-        jvmti
-            .retransform(&classes)
-            .map_err(|error| format!("this JVM refuses the changed classes ({error})"))?;
-        Ok(classes.len())
+        let find = |class: &&str| find(jni, class).ok_or(format!("there is no class {class}"));
+        let classes: Vec<LocalRef<'_>> = classes.iter().map(find).collect::<Result<_, _>>()?;
+        jvmti.retransform(&classes).map_err(refusal)
     })
+}
+
+fn refusal(error: impl Display) -> String {
+    format!("this JVM changes no loaded classes ({error})")
+}
+
+/// A class of the JDK, which is loaded if it is not yet.
+fn find<'e>(jni: &'e Jni, class: &str) -> Option<LocalRef<'e>> {
+    jni.find_class(&CString::new(class).ok()?)
 }
 
 /// The class with hooks; `None` if it gets none. The VM calls this for each class of the boot
 /// loader that it loads, or loads anew.
 pub(crate) fn patched(name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
-    let mechanism = hooks::mechanism_of(name)?;
-    if PATCHED.load(Relaxed) & mechanism.bit() == 0 {
+    if !hooks::has_class(name) {
         return None;
     }
-    let hooks: Vec<_> = hooks::of_class(name).collect();
-    let result = ClassFile::parse(bytes).and_then(|class| patch(&class, &hooks, &[]));
-    let fault = match result {
-        Ok(patched) if patched.outcomes.contains(&HookOutcome::NoSuchMethod) => {
-            "a constructor is missing in this JDK".to_owned()
+    let mechanisms = MechanismSet::of_bits(PATCHED.load(Relaxed));
+    let (hooks, calls) = hooks::of_class(name, mechanisms, VERSION.load(Relaxed));
+    if hooks.is_empty() && calls.is_empty() {
+        return None;
+    }
+    match with_hooks(&hooks, &calls, bytes) {
+        Ok(patched) => Some(patched),
+        Err(fault) => {
+            lock(&FAULTS).insert(name.to_owned(), fault);
+            None
         }
-        Ok(patched) => return Some(patched.bytes),
-        Err(error) => error.to_string(),
-    };
-    let class = hooks::classes(mechanism).find(|class| *class == name)?;
-    lock(&FAULTS).insert(class, fault);
-    None
+    }
+}
+
+fn with_hooks(hooks: &[Hook<'_>], calls: &[CallHook<'_>], bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let class = ClassFile::parse(bytes);
+    let patched = class.and_then(|class| patch(&class, hooks, calls));
+    let patched = patched.map_err(|error| error.to_string())?;
+    for (hook, outcome) in hooks.iter().zip(&patched.outcomes) {
+        if !matches!(outcome, HookOutcome::Inserted { .. }) {
+            return Err(format!("this JDK has no method {}", hook.method));
+        }
+    }
+    for (call, outcome) in calls.iter().zip(&patched.call_outcomes) {
+        if !matches!(outcome, CallOutcome::Replaced { .. }) {
+            let (called, by) = (call.target.method, call.method);
+            return Err(format!("this JDK has no call of {called} in method {by}"));
+        }
+    }
+    Ok(patched.bytes)
 }
 
 /// The lines of `status`.
@@ -180,6 +216,7 @@ pub(crate) fn status() -> Vec<String> {
             Some(Outcome::Pending) => "is being turned on".to_owned(),
             Some(Outcome::On(classes)) => format!("on (classes with hooks: {classes})"),
             Some(Outcome::Off(why)) => format!("off ({why})"),
+            Some(Outcome::Absent(version)) => format!("off (JDK {version} has none)"),
         };
         Some(format!("propagate {}: {text}", mechanism.word()))
     };
@@ -196,6 +233,7 @@ mod tests {
         let class = "java/util/concurrent/FutureTask";
         assert_eq!(patched(class, b"no class"), None);
         assert!(lock(&FAULTS).is_empty(), "not wanted yet");
+        VERSION.store(21, Relaxed);
         PATCHED.fetch_or(Mechanism::Futures.bit(), Relaxed);
         assert_eq!(patched(class, b"no class"), None);
         let fault = lock(&FAULTS).get(class).cloned().unwrap_or_default();

@@ -1,10 +1,22 @@
 //! The context follows work to other threads, without a change of the program (`propagate`).
 
+use std::collections::BTreeSet;
 use std::fs;
 
+use e2e::recording::Event;
 use e2e::{Jdk, Jvm, ProcessOutput, TestDir};
 
-const BOTH: &str = "propagate=futures+completions";
+/// By mechanism, the ways in which `Propagated` hands work over.
+const WAYS: &[(&str, &[&str])] = &[
+    ("futures", TASKS),
+    ("completions", STAGES),
+    ("pools", &["execute"]),
+    ("forkjoin", FORKED),
+    ("virtual", VIRTUAL),
+    ("structured", &["subtask"]),
+    ("timer", &["timer"]),
+    ("threads", &["thread"]),
+];
 /// Ways in which `Propagated` hands work over.
 const TASKS: &[&str] = &[
     "callable",
@@ -12,6 +24,8 @@ const TASKS: &[&str] = &[
     "runnable",
     "schedule",
     "schedule runnable",
+    "submit to new pool",
+    "submit to virtual thread",
 ];
 const STAGES: &[&str] = &[
     "acceptEither",
@@ -33,37 +47,86 @@ const STAGES: &[&str] = &[
     "whenComplete",
 ];
 
-/// Fails unless the work that was handed over in one of `ways`, and only that, saw the context.
-fn assert_followed(what: &str, run: &ProcessOutput, ways: &[&str]) {
-    let all: Vec<&str> = TASKS.iter().chain(STAGES).copied().collect();
-    let own = ["2 parent"].into_iter();
-    let clean = [
+const FORKED: &[&str] = &[
+    "adapt",
+    "execute RecursiveAction",
+    "execute in ForkJoinPool",
+    "invoke RecursiveTask",
+    "invokeAll of ForkJoinPool",
+    "invokeAny of ForkJoinPool",
+    "parallel stream",
+    "submit Callable to ForkJoinPool",
+    "submit RecursiveTask",
+    "submit to ForkJoinPool",
+];
+const VIRTUAL: &[&str] = &[
+    "execute on virtual thread",
+    "subtask",
+    "submit to virtual thread",
+    "virtual thread",
+];
+
+/// The ways of these mechanisms, separated by `+`, in a JDK.
+fn ways_of(mechanisms: &str, jdk: Jdk) -> BTreeSet<&'static str> {
+    let chosen = WAYS.iter();
+    let chosen = chosen.filter(|(word, _)| mechanisms.split('+').any(|one| one == *word));
+    let ways = chosen.flat_map(|(_, ways)| *ways).copied();
+    ways.filter(|way| jdk.has_virtual_threads() || !VIRTUAL.contains(way))
+        .collect()
+}
+
+fn all_mechanisms() -> String {
+    let words: Vec<&str> = WAYS.iter().map(|(word, _)| *word).collect();
+    words.join("+")
+}
+
+/// Fails unless the work that was handed over in one of the ways of `mechanisms`, and only that,
+/// saw the context.
+fn assert_followed(what: &str, run: &ProcessOutput, mechanisms: &str, jdk: Jdk) {
+    let all = ways_of(&all_mechanisms(), jdk);
+    let followed = ways_of(mechanisms, jdk);
+    let bare = [
         "1 before",
+        "3 bare fork",
+        "3 bare stream",
+        "3 common pool",
         "3 completer",
+        "3 new pool",
         "3 periodic",
+        "3 periodic timer",
+        "3 pool",
         "3 scheduler",
         "3 worker",
     ];
-    let mut expected: Vec<String> = Vec::new();
-    for way in all.into_iter().chain(own).chain(clean) {
-        let has_context = ways.contains(&way) || way == "2 parent";
+    let mut expected: Vec<String> = bare.iter().map(|way| format!("{way}: {{}}")).collect();
+    expected.push("2 parent: {tenant=acme}".to_owned());
+    for way in all {
+        let has_context = followed.contains(way);
         let context = if has_context { "{tenant=acme}" } else { "{}" };
         expected.push(format!("{way}: {context}"));
     }
     expected.sort();
-    let mut found: Vec<&str> = run
-        .stdout
-        .lines()
-        .filter(|line| line.contains(": {"))
-        .collect();
+    let lines = run.stdout.lines();
+    let mut found: Vec<&str> = lines.filter(|line| line.contains(": {")).collect();
     found.sort_unstable();
     assert_eq!(found, expected, "{what}");
     assert!(run.agent_lines().is_empty(), "{what}: {}", run.stderr);
 }
 
+/// `Propagated` in a JVM that has what it uses.
+fn jvm(jdk: Jdk, test_dir: &TestDir) -> Jvm<'_> {
+    let jvm =
+        Jvm::new(jdk, test_dir).flag("-Djava.util.concurrent.ForkJoinPool.common.parallelism=3");
+    if jdk.has_virtual_threads() {
+        jvm.flag("--enable-preview")
+    } else {
+        jvm
+    }
+}
+
 fn propagated(jdk: Jdk, arguments: &[&str], options: &str) -> ProcessOutput {
     let test_dir = TestDir::new();
-    let jvm = Jvm::new(jdk, &test_dir).flag("-Xcheck:jni");
+    let jvm = jvm(jdk, &test_dir).flag("-Xcheck:jni");
     let options = format!("start,file=app.jfr{options}");
     jvm.agent(&options).main("Propagated", arguments).run_ok()
 }
@@ -74,17 +137,24 @@ fn status(run: &ProcessOutput) -> Vec<&str> {
 }
 
 #[test]
-fn context_follows_tasks_and_stages() {
+fn context_follows_all_that_the_jdk_hands_over() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
         let what = format!("{jdk} {kind}");
-        let every = [TASKS, STAGES].concat();
-        let run = propagated(jdk, &[kind], &format!(",{BOTH}"));
-        assert_followed(&what, &run, &every);
-        let on = [
-            "futures: on (classes with hooks: 2)",
-            "completions: on (classes with hooks: 16)",
+        let run = propagated(jdk, &[kind], ",propagate=all");
+        println!("{what}: {:?}", status(&run));
+        assert_followed(&what, &run, &all_mechanisms(), jdk);
+        let is_off = |line: &&str| !line.contains(": on (classes with hooks: ");
+        let off: Vec<&str> = status(&run).into_iter().filter(is_off).collect();
+        let absent = [
+            "virtual: off (JDK 17 has none)",
+            "structured: off (JDK 17 has none)",
         ];
-        assert_eq!(status(&run), on, "{what}");
+        let absent = if jdk.has_virtual_threads() {
+            &[]
+        } else {
+            &absent[..]
+        };
+        assert_eq!(off, absent, "{what}");
     }
 }
 
@@ -92,18 +162,32 @@ fn context_follows_tasks_and_stages() {
 fn each_mechanism_works_alone_and_none_without_the_option() {
     let jdk = Jdk::main();
     let run = propagated(jdk, &["platform"], "");
-    assert_followed("none", &run, &[]);
+    assert_followed("none", &run, "", jdk);
     assert!(status(&run).is_empty(), "{}", run.stdout);
-    let run = propagated(jdk, &["platform"], ",propagate=completions");
-    assert_followed("completions", &run, STAGES);
-    let run = propagated(jdk, &["platform"], ",propagate=futures");
-    assert_followed("futures", &run, TASKS);
+    for (word, _) in WAYS {
+        let run = propagated(jdk, &["platform"], &format!(",propagate={word}"));
+        assert_followed(word, &run, word, jdk);
+    }
+}
+
+/// Hooks of an application's pool, rejection, removal and order see its own tasks.
+#[test]
+fn pools_show_the_tasks_of_the_application() {
+    for jdk in Jdk::all() {
+        for (options, context) in [("", "{}"), (",propagate=all", "{tenant=acme}")] {
+            let test_dir = TestDir::new();
+            let options = format!("start,file=app.jfr{options}");
+            let jvm = Jvm::new(jdk, &test_dir).agent(&options);
+            let run = jvm.main("PoolHooks", &[]).run_ok();
+            assert_eq!(run.stdout, format!("hooks: {context}\n"), "{jdk} {options}");
+        }
+    }
 }
 
 #[test]
 fn nothing_follows_after_the_stop() {
-    let run = propagated(Jdk::main(), &["platform", "stop"], &format!(",{BOTH}"));
-    assert_followed("stopped", &run, &[]);
+    let run = propagated(Jdk::main(), &["platform", "stop"], ",propagate=all");
+    assert_followed("stopped", &run, "", Jdk::main());
 }
 
 /// The hooks of the first recording stay, and are off in the second.
@@ -112,7 +196,7 @@ fn each_recording_has_its_own_mechanisms() {
     let again = "start,file=again.jfr,propagate=completions";
     let commands = ["platform", "stop", again];
     let run = propagated(Jdk::main(), &commands, ",propagate=futures");
-    assert_followed("second recording", &run, STAGES);
+    assert_followed("second recording", &run, "completions", Jdk::main());
     assert_eq!(status(&run), ["completions: on (classes with hooks: 16)"]);
 }
 
@@ -120,15 +204,14 @@ fn each_recording_has_its_own_mechanisms() {
 fn context_follows_after_an_attach() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir).main("Propagated", &["platform", "wait"]);
+        let jvm = jvm(jdk, &test_dir).main("Propagated", &["platform", "wait"]);
         let jvm = jvm.start();
         jvm.wait_for_line("ready");
         let file = test_dir.file("app.jfr");
-        jvm.agent_command_ok(&format!("start,{BOTH},file={}", file.display()));
+        jvm.agent_command_ok(&format!("start,propagate=all,file={}", file.display()));
         fs::write(test_dir.file("attached"), "").unwrap();
         let run = jvm.finish();
-        let every = [TASKS, STAGES].concat();
-        assert_followed(&jdk.to_string(), &run, &every);
+        assert_followed(&jdk.to_string(), &run, &all_mechanisms(), jdk);
     }
 }
 
@@ -137,14 +220,12 @@ fn context_follows_after_an_attach() {
 fn hooked_classes_are_verified() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let options = format!("start,{BOTH},file=app.jfr");
-        let jvm = Jvm::new(jdk, &test_dir)
+        let jvm = jvm(jdk, &test_dir)
             .flag("-XX:+UnlockDiagnosticVMOptions")
             .flag("-XX:+BytecodeVerificationLocal")
-            .agent(&options);
+            .agent("start,propagate=all,file=app.jfr");
         let run = jvm.main("Propagated", &["platform"]).run_ok();
-        let every = [TASKS, STAGES].concat();
-        assert_followed(&jdk.to_string(), &run, &every);
+        assert_followed(&jdk.to_string(), &run, &all_mechanisms(), jdk);
     }
 }
 
@@ -152,12 +233,12 @@ fn hooked_classes_are_verified() {
 #[test]
 fn samples_of_handed_over_work_carry_the_context() {
     let test_dir = TestDir::new();
-    let options = format!("start,{BOTH},interval=1ms,file=app.jfr,ctx=tenant");
-    let jvm = Jvm::new(Jdk::main(), &test_dir).agent(&options);
-    let jvm = jvm.main("Propagated", &["platform"]);
+    let options = "start,propagate=all,interval=1ms,file=app.jfr,ctx=tenant";
+    let jvm = jvm(Jdk::main(), &test_dir).agent(options);
+    let jvm = jvm.main("Propagated", &["platform", "long"]);
     jvm.stop_recording_at_end().run_ok();
     let samples = test_dir.recording().samples(Jdk::main());
-    let is_work = |sample: &&e2e::recording::Event| {
+    let is_work = |sample: &&Event| {
         sample
             .frames()
             .iter()
@@ -168,4 +249,53 @@ fn samples_of_handed_over_work_carry_the_context() {
     let labelled = labelled.count();
     println!("{labelled} of {} samples", work.len());
     assert!(labelled > 20 && labelled == work.len());
+}
+
+/// Labels of the samples with this frame, in their order; of a run of equal ones only the first.
+fn labels_of(samples: &[Event], method: &str) -> Vec<String> {
+    let frame = format!("Detached.{method}");
+    let own = samples
+        .iter()
+        .filter(|sample| sample.frames().contains(&frame));
+    let mut labels: Vec<String> = own
+        .map(|sample| sample.text("tenant").unwrap_or("none").to_owned())
+        .collect();
+    labels.dedup();
+    labels
+}
+
+/// What a request has started and what outlives it loses its label; what is still of an open one
+/// keeps it, and scopes within count.
+#[test]
+fn work_that_outlives_its_request_is_detached() {
+    for (detach, lost) in [("1s", true), ("0", false)] {
+        let test_dir = TestDir::new();
+        let options =
+            format!("start,propagate=all,detach={detach},interval=1ms,file=app.jfr,ctx=tenant");
+        let jvm = Jvm::new(Jdk::main(), &test_dir).agent(&options);
+        let jvm = jvm.main("Detached", &["3"]);
+        jvm.stop_recording_at_end().run_ok();
+        let mut samples = test_dir.recording().samples(Jdk::main());
+        samples.sort_by_key(Event::start_nanos);
+        let (own, others): (Vec<_>, Vec<_>) = samples.into_iter().partition(|sample| {
+            let frames = sample.frames();
+            frames.iter().any(|frame| frame == "Detached.own")
+        });
+        assert_eq!(labels_of(&own, "own"), ["own"], "{detach}");
+        for method in ["loop", "chain"] {
+            let mut labels = labels_of(&others, method);
+            labels.retain(|label| label != "own");
+            labels.dedup();
+            if lost {
+                // A busy machine may take no sample before.
+                assert_eq!(labels.pop().as_deref(), Some("(detached)"), "{method}");
+            }
+            assert!(
+                labels.is_empty() || labels == ["acme"],
+                "{method}: {labels:?}"
+            );
+            assert!(lost || !labels.is_empty(), "{method}");
+        }
+        assert_eq!(labels_of(&others, "open"), ["slow"], "{detach}");
+    }
 }

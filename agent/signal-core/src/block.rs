@@ -7,8 +7,12 @@
 //! handler of the thread that the owner runs on sees a set of values that the owner really
 //! published, or says why not; no loop is longer than [`PROBE_LIMIT`].
 
-use crate::layout::{ATTRIBUTE_SLOTS, Block, FLAG_FOREIGN_CLOSE, PROBE_LIMIT, RAW_BYTES};
+use crate::layout::{
+    ATTRIBUTE_SLOTS, Block, DETACHED_ID, FLAG_FOREIGN_CLOSE, PROBE_LIMIT, RAW_BYTES,
+};
+use crate::origin::Scope;
 use crate::seeded_faults::{self, Fault};
+use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 #[cfg(not(loom))]
 use core::sync::atomic::fence;
@@ -50,14 +54,21 @@ pub struct Values {
 #[derive(Debug, Clone, Copy)]
 pub struct BlockTable {
     blocks: &'static [Block],
+    /// See [`BlockTable::detach_after`].
+    detach_seconds: &'static AtomicU32,
 }
 
 /// Set-up methods: never called from a handler.
 impl BlockTable {
     /// A table over `blocks`, whose number must be a power of two not below [`PROBE_LIMIT`]; else
     /// `None`.
-    pub fn new(blocks: &'static [Block]) -> Option<Self> {
-        (blocks.len().is_power_of_two() && blocks.len() >= PROBE_LIMIT).then_some(Self { blocks })
+    /// `detach_seconds` is for [`BlockTable::detach_after`].
+    pub fn new(blocks: &'static [Block], detach_seconds: &'static AtomicU32) -> Option<Self> {
+        let is_table = blocks.len().is_power_of_two() && blocks.len() >= PROBE_LIMIT;
+        is_table.then_some(Self {
+            blocks,
+            detach_seconds,
+        })
     }
 
     /// Number of blocks.
@@ -72,6 +83,12 @@ impl BlockTable {
             base,
             self.blocks.len().saturating_mul(crate::layout::STRIDE),
         )
+    }
+
+    /// From now on a context that is carried shows as `(detached)` so many seconds after its origin
+    /// was found closed; 0 = never.
+    pub fn detach_after(&self, seconds: u32) {
+        self.detach_seconds.store(seconds, Relaxed);
     }
 
     /// Whether the table has no blocks; never true for a table made by [`BlockTable::new`].
@@ -153,6 +170,7 @@ fn clear(block: &Block) {
         id.store(0, Relaxed);
     }
     block.flags.store(0, Relaxed);
+    block.origin.carried.store(0, Relaxed);
     block.raw_used.store(0, Relaxed);
     block.event_mask.store(0, Relaxed);
     block.seq.store(number, Release);
@@ -163,13 +181,37 @@ fn clear(block: &Block) {
 
 /// Signal-safe methods.
 impl BlockTable {
+    /// Marks values that the thread carries for a task whose origin closed long ago. Those of
+    /// scopes within the task stay.
+    fn detach(&self, block: &Block, into: &mut Values) {
+        let limit = self.detach_seconds.load(Relaxed);
+        let ended = block
+            .origin
+            .ended(limit.into(), |scope| self.is_open(scope));
+        let Some(serial) = ended else {
+            return;
+        };
+        for (id, slot) in into.ids.iter_mut().zip(&block.ids) {
+            if *id != 0 && slot.scope(Relaxed) == serial {
+                *id = DETACHED_ID;
+            }
+        }
+    }
+
+    fn is_open(&self, scope: Scope) -> bool {
+        let slot = usize::try_from(scope.slot).unwrap_or(usize::MAX);
+        let block = self.find(scope.owner);
+        let slot = block.and_then(|block| block.ids.get(slot));
+        slot.is_some_and(|slot| slot.scope(Relaxed) == scope.serial)
+    }
+
     /// Copies the values of the logical thread `tid`, on the OS thread that runs it, in a handler:
     /// the sample is counted in the block.
     pub fn read(&self, tid: i64, into: &mut Values) -> ReadOutcome {
         let Some(block) = self.find(tid) else {
             return ReadOutcome::Nothing;
         };
-        let found = copy(block, into);
+        let found = self.copy_block(block, into);
         if !matches!(found, ReadOutcome::Torn | ReadOutcome::Foreign) {
             // Relaxed: only counted, and only this thread's handler writes it.
             block
@@ -183,7 +225,7 @@ impl BlockTable {
     /// counted.
     pub fn copy(&self, tid: i64, into: &mut Values) -> ReadOutcome {
         self.find(tid)
-            .map_or(ReadOutcome::Nothing, |block| copy(block, into))
+            .map_or(ReadOutcome::Nothing, |block| self.copy_block(block, into))
     }
 
     /// Remote read: copies the values of the logical thread `tid` on any other thread than the one
@@ -218,6 +260,9 @@ impl BlockTable {
         let owner = block.owner.load(Acquire);
         let foreign = block.flags.load(Relaxed) & FLAG_FOREIGN_CLOSE != 0;
         let any = copy_values(block, into);
+        if any {
+            self.detach(block, into);
+        }
         // Acquire: pairs with the writer's fence behind its odd number: had we loaded one of its
         // new values, we would see that number, or a later one, now. A single word is written behind
         // an even number and no odd one: with the number as before, all words but at most one are
@@ -236,6 +281,14 @@ impl BlockTable {
         } else {
             ReadOutcome::Nothing
         })
+    }
+
+    fn copy_block(&self, block: &Block, into: &mut Values) -> ReadOutcome {
+        let found = copy(block, into);
+        if found == ReadOutcome::Values {
+            self.detach(block, into);
+        }
+        found
     }
 
     /// The block whose owner is `tid`: the first match in its probe window.
@@ -293,9 +346,13 @@ mod tests {
     use std::boxed::Box;
     use std::vec::Vec;
 
+    fn never() -> &'static AtomicU32 {
+        Box::leak(Box::new(AtomicU32::new(0)))
+    }
+
     fn table(n: usize) -> BlockTable {
         let blocks: Vec<Block> = (0..n).map(|_| zeroed()).collect();
-        BlockTable::new(Box::leak(blocks.into_boxed_slice())).expect("power of two")
+        BlockTable::new(Box::leak(blocks.into_boxed_slice()), never()).expect("power of two")
     }
 
     fn zeroed() -> Block {
@@ -311,12 +368,75 @@ mod tests {
         }
     }
 
+    /// Thread 7 works for a scope with serial 40 of thread 3, by an activation with serial 90.
+    fn carried(t: &BlockTable, since: u64) {
+        install(t, 7, 7, [11, 12, 0, 0, 0, 0, 0, 0]);
+        let block = &t.blocks[7];
+        block.ids[0].store_of(11, 90);
+        block.ids[1].store_of(12, 92);
+        block.origin.carried.store(90 | since << 32, Relaxed);
+        block.origin.owner.store(3, Relaxed);
+        block.origin.scope.store(40 | 5 << 32, Relaxed);
+    }
+
+    fn read_ids(t: &BlockTable) -> [u32; 2] {
+        let mut values = Values::default();
+        assert_eq!(t.read(7, &mut values), ReadOutcome::Values);
+        [values.ids[0], values.ids[1]]
+    }
+
+    #[test]
+    fn carried_values_are_detached_once_their_origin_closed_long_ago() {
+        let t = table(64);
+        carried(&t, 1);
+        t.detach_after(30);
+        assert_eq!(
+            read_ids(&t),
+            [DETACHED_ID, 12],
+            "that of a scope within stays"
+        );
+        t.detach_after(0);
+        assert_eq!(read_ids(&t), [11, 12], "never");
+    }
+
+    #[test]
+    fn origin_that_is_open_or_closed_just_now_detaches_nothing() {
+        let t = table(64);
+        carried(&t, 0);
+        t.detach_after(30);
+        let since = || t.blocks[7].origin.carried.load(Relaxed) >> 32;
+        assert_eq!(
+            (read_ids(&t), since() > 0),
+            ([11, 12], true),
+            "no such thread"
+        );
+        install(&t, 3, 3, [0; ATTRIBUTE_SLOTS]);
+        t.blocks[3].ids[5].store_of(1, 40);
+        assert_eq!((read_ids(&t), since()), ([11, 12], 0), "open");
+        t.blocks[3].ids[5].store_of(1, 42);
+        assert_eq!(
+            (read_ids(&t), since() > 0),
+            ([11, 12], true),
+            "another scope"
+        );
+    }
+
+    /// A context of the next task is not taken for that of the last one.
+    #[test]
+    fn values_of_another_activation_are_not_detached() {
+        let t = table(64);
+        carried(&t, 1);
+        t.detach_after(30);
+        t.blocks[7].ids[0].store_of(11, 94);
+        assert_eq!(read_ids(&t), [11, 12]);
+    }
+
     #[test]
     fn table_size_is_a_power_of_two_and_at_least_a_probe_window() {
         let odd: Vec<Block> = (0..48).map(|_| zeroed()).collect();
-        assert!(BlockTable::new(Box::leak(odd.into_boxed_slice())).is_none());
+        assert!(BlockTable::new(Box::leak(odd.into_boxed_slice()), never()).is_none());
         let small: Vec<Block> = (0..16).map(|_| zeroed()).collect();
-        assert!(BlockTable::new(Box::leak(small.into_boxed_slice())).is_none());
+        assert!(BlockTable::new(Box::leak(small.into_boxed_slice()), never()).is_none());
         assert_eq!(STRIDE, 192);
     }
 

@@ -6,7 +6,7 @@
 //! threads that have no block at all.
 
 use crate::block::Values;
-use crate::layout::{OVERFLOW_ID, RAW_BIT, RAW_BYTES};
+use crate::layout::{DETACHED_ID, OVERFLOW_ID, RAW_BIT, RAW_BYTES};
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -170,7 +170,7 @@ impl Cell {
 
     fn is_entry(&self, values: &Values) -> bool {
         let found = self.id_in(values);
-        if found == 0 || found == OVERFLOW_ID {
+        if matches!(found, 0 | OVERFLOW_ID | DETACHED_ID) {
             return false;
         }
         if found & RAW_BIT == 0 {

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  0        8     12      16        20            24        28  32         40  64                     128                  192
-//!  ├ owner ─┼ seq ┼ flags ┼ ev mask ┼ next serial ┼ samples ┼ … ┼ raw used ┼ … ┤ slots[0] … slots[7] ─┤ raw area, 64 bytes ─┤
+//!  ├ owner ─┼ seq ┼ flags ┼ ev mask ┼ next serial ┼ samples ┼ … ┼ raw used ┼ carried ┤ slots[0] … slots[7] ─┤ raw area, 64 bytes ─┤
 //!  └──────────────────────────── first cache line ────────────────────────────┘└──── second line ─────┘└──── third line ────┘
 //!
 //!  slot: ├ value id, u32 ┼ stamp, u32 ┤
@@ -30,7 +30,10 @@ pub const RAW_BYTES: usize = if cfg!(loom) { 8 } else { 64 };
 pub const PROBE_LIMIT: usize = if cfg!(loom) { 2 } else { 32 };
 /// Value id of a value that the full dictionary did not take: shown as `(other)`.
 pub const OVERFLOW_ID: u32 = u32::MAX;
-/// Set in the id of a raw value; then bits 8..15 are its offset in the raw area and bits 0..7 its
+/// Value id of a value that a task carries whose request has ended: shown as `(detached)`. Java does
+/// not know it.
+pub const DETACHED_ID: u32 = OVERFLOW_ID - 1;
+/// Set in the id of a raw value, but not of those two; then bits 8..15 are its offset in the raw area and bits 0..7 its
 /// length in bytes.
 pub const RAW_BIT: u32 = 1 << 31;
 /// `flags`, bit 8: another thread closed a scope of this one; no context until the owner has
@@ -39,6 +42,9 @@ pub const FLAG_FOREIGN_CLOSE: u32 = 1 << 8;
 // `flags`, bits 16..31 belong to Java: sticky owner, affinity tag. A negative `owner` is a block
 // that a thread takes over from one that has ended.
 
+/// In a stamp: a scope below has ended. Serials are even.
+const COVERS_ENDED: u32 = 1;
+
 /// What a block has of one attribute. Java writes both halves with one store, so that they are
 /// always of one scope.
 #[repr(C, align(8))]
@@ -46,15 +52,27 @@ pub const FLAG_FOREIGN_CLOSE: u32 = 1 << 8;
 pub struct Slot {
     /// Value id, 0 = absent. Little-endian: the low half of Java's word.
     id: AtomicU32,
-    /// Serial of the scope that set the value, 0 = none. Only Java reads it, to know at its close
-    /// whether the value is still its own.
+    /// Serial of the scope that set the value, 0 = none. Java reads it to know at its close whether
+    /// the value is still its own, see also [`Origin`].
     stamp: AtomicU32,
 }
 
 impl Slot {
+    /// The serial of the scope that set the value.
+    pub fn scope(&self, order: Ordering) -> u32 {
+        self.stamp.load(order) & !COVERS_ENDED
+    }
+
     /// The value id.
     pub fn load(&self, order: Ordering) -> u32 {
         self.id.load(order)
+    }
+
+    /// Sets the value, as that of a scope.
+    #[cfg(test)]
+    pub(crate) fn store_of(&self, id: u32, scope: u32) {
+        self.stamp.store(scope, Ordering::Relaxed);
+        self.id.store(id, Ordering::Relaxed);
     }
 
     /// Sets the value id, as no scope's.
@@ -62,6 +80,20 @@ impl Slot {
         self.stamp.store(0, order);
         self.id.store(id, order);
     }
+}
+
+/// The scope whose context a task carries, and what is known of it. Written by Java when it runs such
+/// a task.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Origin {
+    /// Serial of the scope by which the task got the context, 0 = none, and above it the second
+    /// of the monotonic clock since which the origin is known to be closed, 0 = open.
+    pub carried: AtomicU64,
+    /// Logical thread id of the thread with the origin.
+    pub owner: AtomicI64,
+    /// Serial of the origin, and above it one of its slots.
+    pub scope: AtomicU64,
 }
 
 /// One context block. All fields are atomics because Java, the handler and other threads touch them
@@ -85,8 +117,9 @@ pub struct Block {
     unused: AtomicU32,
     /// A bit for each byte of the raw area that a value has. Only Java reads it.
     pub raw_used: AtomicU64,
-    /// The attributes fill a cache line of their own.
-    unused_too: [AtomicU64; 3],
+    /// Where the context comes from, if the thread runs a task for another one. The attributes fill
+    /// a cache line of their own.
+    pub origin: Origin,
     /// The attributes.
     pub ids: [Slot; ATTRIBUTE_SLOTS],
     /// UTF-8 bytes of raw values.
@@ -106,7 +139,11 @@ impl Block {
             samples: AtomicU32::new(0),
             unused: AtomicU32::new(0),
             raw_used: AtomicU64::new(0),
-            unused_too: core::array::from_fn(|_| AtomicU64::new(0)),
+            origin: Origin {
+                carried: AtomicU64::new(0),
+                owner: AtomicI64::new(0),
+                scope: AtomicU64::new(0),
+            },
             ids: core::array::from_fn(|_| Slot {
                 id: AtomicU32::new(0),
                 stamp: AtomicU32::new(0),
@@ -146,7 +183,7 @@ mod sizes {
 
 /// The numbers that Java needs, in the order of `io.ctxagent.internal.agent.Layout`. Those that
 /// only the agent knows are 0 here.
-pub const fn numbers() -> [i64; 17] {
+pub const fn numbers() -> [i64; 20] {
     [
         as_i64(STRIDE),
         0,
@@ -165,6 +202,9 @@ pub const fn numbers() -> [i64; 17] {
         0,
         as_i64(offset_of!(Block, raw_used)),
         as_i64(offset_of!(Block, samples)),
+        as_i64(offset_of!(Block, origin.carried)),
+        as_i64(offset_of!(Block, origin.owner)),
+        as_i64(offset_of!(Block, origin.scope)),
     ]
 }
 
@@ -186,7 +226,7 @@ mod tests {
         let raw_bit = 1_i64 << 31;
         let overflow = i64::from(u32::MAX);
         let expected = [
-            192, 0, 32, 0, 8, 12, 64, 16, 20, 128, 64, raw_bit, overflow, 0, 0, 32, 24,
+            192, 0, 32, 0, 8, 12, 64, 16, 20, 128, 64, raw_bit, overflow, 0, 0, 32, 24, 40, 48, 56,
         ];
         assert_eq!(numbers(), expected);
     }

@@ -27,6 +27,7 @@ pub mod handler_state;
 pub mod java_thread;
 pub mod layout;
 pub mod lost_weights;
+mod origin;
 pub mod random;
 pub mod record;
 pub mod seeded_faults;

@@ -37,7 +37,7 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Version of the contract.
-const ABI: jint = 2;
+const ABI: jint = 3;
 /// `layout()[13]`: `Thread.threadId()` is the key.
 const KEY_THREAD_ID: i64 = 0;
 /// `layout()[13]`: `currentThreadKey()` is the key, in a `ThreadLocal` (17: code may override
@@ -88,7 +88,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_layout(
     })
 }
 
-fn numbers() -> [jlong; 17] {
+fn numbers() -> [jlong; 20] {
     let mut numbers = block::numbers();
     if let (Some(agent), Some(live)) = (agent(), live()) {
         numbers[1] = i64::try_from(live.handler.blocks.len()).unwrap_or(0);

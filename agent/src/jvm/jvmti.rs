@@ -297,6 +297,15 @@ impl Jvmti {
         Ok(self.take_references(env, classes, count))
     }
 
+    /// The version of the JDK: 21.
+    pub(crate) fn jdk_version(self) -> Result<u32> {
+        let mut version: jint = 0;
+        // SAFETY: rules 1 and 4.
+        unsafe { self.0.get_version_number(&raw mut version) }.ok()?;
+        // The major version of the interface, which is that of the JDK.
+        Ok(version.cast_unsigned() >> 16 & 0x0FFF)
+    }
+
     /// Has the VM post the bytes of each class that it loads, or loads anew.
     pub(crate) fn watch_class_files(self) -> Result<()> {
         self.add_capability(Capability::CAN_RETRANSFORM_CLASSES)?;

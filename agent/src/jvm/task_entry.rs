@@ -1,17 +1,51 @@
-//! `jdk.internal.javac.TaskEntry`, the class that hooked constructors of the JDK call. The boot
-//! loader defines it in `java.base`, so that they can.
+//! The classes that hooked methods of the JDK call. The boot loader defines them in `java.base`, so
+//! that they can: `jdk.internal.javac.TaskEntry`, which all packages of it see, and
+//! `java.util.concurrent.TaskCalls`, which calls what only that package sees.
 
 use super::jni::{Argument, Jni, LocalRef, WeakRef};
 use std::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
 
-/// `make direct-memory` builds it; a test compares it with its source.
-const BYTES: &[u8] = include_bytes!("TaskEntry.class");
-/// Its name.
-pub(crate) const NAME: &str = "jdk/internal/javac/TaskEntry";
-const C_NAME: &CStr = c"jdk/internal/javac/TaskEntry";
+/// Their names.
+pub(crate) const ENTRY: &str = "jdk/internal/javac/TaskEntry";
+pub(crate) const CALLS: &str = "java/util/concurrent/TaskCalls";
+const C_CALLS: &CStr = c"java/util/concurrent/TaskCalls";
 
-/// The class, once it is defined. Never held while calling the VM.
+/// What there is to define, superclasses first, `TaskEntry` last. `make direct-memory` builds the
+/// bytes; a test compares them with their sources.
+const CLASSES: [(&CStr, &[u8]); 8] = [
+    (
+        c"jdk/internal/javac/TaskTable",
+        include_bytes!("TaskTable.class"),
+    ),
+    (
+        c"jdk/internal/javac/TaskTable$Entry",
+        include_bytes!("TaskTable$Entry.class"),
+    ),
+    (
+        c"jdk/internal/javac/TaskEntry$TimerTasks",
+        include_bytes!("TaskEntry$TimerTasks.class"),
+    ),
+    (
+        c"jdk/internal/javac/TaskEntry$StartedThreads",
+        include_bytes!("TaskEntry$StartedThreads.class"),
+    ),
+    (
+        c"java/util/concurrent/TaskCalls$ForkedTasks",
+        include_bytes!("TaskCalls$ForkedTasks.class"),
+    ),
+    (
+        c"java/util/concurrent/PooledTask",
+        include_bytes!("PooledTask.class"),
+    ),
+    (C_CALLS, include_bytes!("TaskCalls.class")),
+    (
+        c"jdk/internal/javac/TaskEntry",
+        include_bytes!("TaskEntry.class"),
+    ),
+];
+
+/// `TaskEntry`, once all are defined. Never held while calling the VM.
 static CLASS: Mutex<WeakRef> = Mutex::new(WeakRef::NONE);
 
 /// Has hooks use `carrier`, a `BinaryOperator`, unless one is in use. `false` if the heap is full.
@@ -40,12 +74,17 @@ fn defined(jni: &Jni) -> Option<LocalRef<'_>> {
     jni.local(class)
 }
 
-/// Of several threads the VM lets one define it; the others find what that one has defined.
+/// Of several threads the VM lets one define a class; the others find it. Initialises them: a hook
+/// must not be the first to need that.
 fn define(jni: &Jni) -> Option<LocalRef<'_>> {
-    let Some(class) = jni.define_boot_class(C_NAME, BYTES) else {
-        return defined(jni);
-    };
-    let weak = jni.weak(&class);
+    let mut last = None;
+    for (name, bytes) in CLASSES {
+        let class = jni.define_boot_class(name, bytes);
+        last = class.or_else(|| jni.find_class(name));
+        last.as_ref()?;
+    }
+    jni.find_class(C_CALLS)?;
+    let weak = jni.weak(last.as_ref()?);
     *CLASS.lock().unwrap_or_else(PoisonError::into_inner) = weak;
-    Some(class)
+    last
 }

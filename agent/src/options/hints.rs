@@ -53,7 +53,12 @@ pub(super) fn for_name(name: &str, before: Option<&Row>) -> Option<String> {
     let list = before.filter(|row| {
         matches!(
             row.kind,
-            Kind::Names | Kind::Filter | Kind::Redact | Kind::Rates | Kind::Choices(_)
+            Kind::Names
+                | Kind::Filter
+                | Kind::Redact
+                | Kind::Rates
+                | Kind::Choices(_)
+                | Kind::Subset(_)
         )
     })?;
     Some(format!(

@@ -57,6 +57,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// One or more of these words, joined with `+`.
     Choices(&'static [&'static str]),
+    /// Some of these words, or `all`, joined with `+`; a word with `-` in front leaves it out.
+    Subset(&'static [&'static str]),
     /// `true` or `false`; the bare name is `true`.
     Flag,
     /// No value: the bare name.
@@ -118,6 +120,11 @@ impl fmt::Display for Kind {
             }
             Self::Choice(words) => f.write_str(&words.join(", ")),
             Self::Choices(words) => write!(f, "{}, several joined with +", words.join(", ")),
+            Self::Subset(words) => write!(
+                f,
+                "all, {}, several joined with +; -NAME leaves one out",
+                words.join(", ")
+            ),
             Self::Flag => f.write_str("true, false"),
             Self::Alone => f.write_str("no value"),
             Self::Names => write!(f, "up to {ATTRIBUTE_SLOTS} names joined with +"),
@@ -140,12 +147,12 @@ impl fmt::Display for Kind {
 
 /// `number` in the largest unit that divides it.
 pub(super) fn unit_text(number: u64, units: &[(&str, u64)]) -> String {
-    match units
+    let unit = units
         .iter()
         .rev()
-        .find(|(_, factor)| number.is_multiple_of(*factor))
-    {
-        Some((unit, factor)) => format!("{}{unit}", number / factor),
-        None => number.to_string(),
+        .find(|(_, factor)| number.is_multiple_of(*factor));
+    match unit {
+        Some((unit, factor)) if number != 0 => format!("{}{unit}", number / factor),
+        _ => number.to_string(),
     }
 }

@@ -58,6 +58,8 @@ pub struct Options {
     pub blocks: u32,
     /// `propagate`.
     pub propagate: MechanismSet,
+    /// `detach`; 0 = never.
+    pub detach: Duration,
     /// `cstack`.
     pub cstack: CStack,
     /// `engine`.
@@ -105,6 +107,7 @@ impl Options {
             value_limit_bytes: 0,
             blocks: 0,
             propagate: MechanismSet::NONE,
+            detach: Duration::ZERO,
             cstack: CStack::Auto,
             engine: Engine::Auto,
             virtual_threads: VirtualThreads::Auto,

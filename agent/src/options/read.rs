@@ -57,6 +57,7 @@ pub(super) fn value_of(row: &Row, value: Option<&str>) -> Result<Value, String> 
             .map(|one| word(row, one, words))
             .collect::<Result<_, _>>()
             .map(|chosen| Value::Words(chosen, synonym_in(row, text))),
+        Kind::Subset(words) => subset(row, text, words).map(|chosen| Value::Words(chosen, None)),
         Kind::Flag => match text {
             "true" => Ok(Value::Flag(true)),
             "false" => Ok(Value::Flag(false)),
@@ -88,6 +89,22 @@ fn word(row: &Row, text: &str, words: &[&'static str]) -> Result<usize, String> 
         Some(index) => Ok(index),
         None => Err(suggested(text, words, &allowed())),
     }
+}
+
+/// Indexes of the words that are chosen, and not left out afterwards.
+fn subset(row: &Row, text: &str, words: &[&'static str]) -> Result<Vec<usize>, String> {
+    let mut chosen = Vec::new();
+    for part in text.split('+') {
+        if part == "all" {
+            chosen = (0..words.len()).collect();
+        } else if let Some(left_out) = part.strip_prefix('-') {
+            let left_out = word(row, left_out, words)?;
+            chosen.retain(|one| *one != left_out);
+        } else {
+            chosen.push(word(row, part, words)?);
+        }
+    }
+    Ok(chosen)
 }
 
 /// The synonym of another profiler, and our word.

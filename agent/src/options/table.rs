@@ -348,11 +348,20 @@ pub const TABLE: &[Row] = &[
     },
     Row {
         name: "propagate",
-        kind: Kind::Choices(&["futures", "completions"]),
+        kind: Kind::Subset(&[
+            "futures",
+            "completions",
+            "pools",
+            "forkjoin",
+            "virtual",
+            "structured",
+            "timer",
+            "threads",
+        ]),
         default: "",
         scope: Scope::Start,
-        help: "Tasks that run with the context of the thread that made them. futures: submitted or \
-               scheduled ones. completions: those of CompletableFuture.",
+        help: "Tasks that run with the context of the thread that hands them over, see \
+               propagation.md.",
         set: |o, v| {
             if let Value::Words(words, _) = v {
                 let chosen = Mechanism::ALL.into_iter().zip(0..);
@@ -360,6 +369,19 @@ pub const TABLE: &[Row] = &[
                 o.propagate = MechanismSet::of(chosen.map(|(mechanism, _)| mechanism));
             }
         },
+    },
+    Row {
+        name: "detach",
+        kind: Kind::Time {
+            min: 0,
+            max: 7 * NANOS_PER_DAY,
+            bare: NANOS_PER_SEC,
+        },
+        default: "30s",
+        scope: Scope::Start,
+        help: "A context that a task carries shows as (detached) so long after the scope that it \
+               comes from has closed; 0: never.",
+        set: |o, v| o.detach = v.nanos(),
     },
     Row {
         name: "cstack",

@@ -141,17 +141,44 @@ pub enum Mechanism {
     Futures,
     /// Stages of `CompletableFuture`.
     Completions,
+    /// `ThreadPoolExecutor.execute`.
+    Pools,
+    /// `ForkJoinPool`, its tasks, and parallel streams.
+    ForkJoin,
+    /// Virtual threads.
+    Virtual,
+    /// `StructuredTaskScope`.
+    Structured,
+    /// `Timer`.
+    Timer,
+    /// Platform threads.
+    Threads,
 }
 
 impl Mechanism {
     /// Each one.
-    pub const ALL: [Self; 2] = [Self::Futures, Self::Completions];
+    pub const ALL: [Self; 8] = [
+        Self::Futures,
+        Self::Completions,
+        Self::Pools,
+        Self::ForkJoin,
+        Self::Virtual,
+        Self::Structured,
+        Self::Timer,
+        Self::Threads,
+    ];
 
     /// The word in the option string.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Futures => "futures",
             Self::Completions => "completions",
+            Self::Pools => "pools",
+            Self::ForkJoin => "forkjoin",
+            Self::Virtual => "virtual",
+            Self::Structured => "structured",
+            Self::Timer => "timer",
+            Self::Threads => "threads",
         }
     }
 
@@ -178,6 +205,11 @@ impl MechanismSet {
     /// The bits of its mechanisms.
     pub const fn bits(self) -> u8 {
         self.0
+    }
+
+    /// By those bits.
+    pub const fn of_bits(bits: u8) -> Self {
+        Self(bits)
     }
 
     /// Whether it has this one.

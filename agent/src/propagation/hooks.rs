@@ -1,220 +1,183 @@
-//! Which constructors of the JDK take a task, by mechanism; the same on 17, 21 and 25. All keep it
-//! in a private field, so nobody sees that it was replaced.
+//! Where the JDK takes a task and runs it, by mechanism: the table in `hooks.txt`.
+//!
+//! A task that the JDK keeps in a private field is replaced where the field is set: nobody sees it.
+//! One that others see runs as it is; its context is noted where it is taken and found where it
+//! runs.
 
-use crate::jvm::jni::{Jni, LocalRef};
-use crate::jvm::task_entry;
-use crate::options::Mechanism;
-use class_patcher::hook::{Argument, Helper, Hook};
-use std::ffi::CString;
+mod signature;
 
-/// A constructor with a task among its parameters.
+use crate::jvm::task_entry::{CALLS, ENTRY};
+use crate::options::{Mechanism, MechanismSet};
+use class_patcher::hook::{Argument, CallHook, CallTarget, Helper, Hook};
+use signature::Signature;
+use std::sync::LazyLock;
+
+const TABLE: &str = include_str!("hooks.txt");
+const OBJECT: &str = "Ljava/lang/Object;";
+
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| lines().filter_map(Row::parse).collect());
+
+/// A method with a hook.
 #[derive(Debug)]
-struct TaskHook {
+struct Row {
     mechanism: Mechanism,
-    class: &'static str,
-    descriptor: &'static str,
-    /// The place of the task among the parameters.
-    place: u8,
-    arguments: [Argument; 1],
-    /// Method of `TaskEntry`.
-    helper: &'static str,
+    /// Versions of the JDK that have it: the first and the last.
+    versions: (u32, u32),
+    helper_class: &'static str,
+    helper_method: &'static str,
+    helper_descriptor: String,
+    signature: Signature,
+    arguments: Vec<Argument>,
+    /// The call in the method that the helper replaces; `None` if it is called at the entry.
+    call: Option<Signature>,
 }
 
-impl TaskHook {
-    const fn new(
-        mechanism: Mechanism,
-        class: &'static str,
-        descriptor: &'static str,
-        place: u8,
-        helper: &'static str,
-    ) -> Self {
-        Self {
-            mechanism,
-            class,
-            descriptor,
-            place,
-            arguments: [Argument::Parameter(place)],
-            helper,
+fn lines() -> impl Iterator<Item = &'static str> {
+    let lines = TABLE.lines().map(str::trim);
+    lines.filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+impl Row {
+    fn parse(line: &'static str) -> Option<Self> {
+        let (word, rest) = line.split_once(' ')?;
+        let (versions, rest) = rest.trim_start().split_once(' ')?;
+        let (helper, method) = rest.trim_start().split_once(' ')?;
+        let (first, last) = versions.split_once('-')?;
+        let (class, helper_method) = helper.split_once('.')?;
+        let (method, call) = match method.split_once(" > ") {
+            Some((method, call)) => (method, Some(Signature::parse(call)?)),
+            None => (method, None),
+        };
+        let signature = Signature::parse(method)?;
+        Some(Self {
+            mechanism: Mechanism::ALL.into_iter().find(|m| m.word() == word)?,
+            versions: (first.parse().ok()?, last.parse().unwrap_or(u32::MAX)),
+            helper_class: if class == "calls" { CALLS } else { ENTRY },
+            helper_method,
+            helper_descriptor: match &call {
+                Some(call) => of_call(call),
+                None => of_entry(&signature),
+            },
+            arguments: signature.passed.iter().map(|(of, _)| *of).collect(),
+            signature,
+            call,
+        })
+    }
+
+    const fn is_of(&self, version: u32) -> bool {
+        self.versions.0 <= version && version <= self.versions.1
+    }
+
+    fn hook(&self) -> Hook<'_> {
+        Hook {
+            method: &self.signature.method,
+            descriptor: &self.signature.descriptor,
+            helper: self.helper(),
+            arguments: &self.arguments,
+            replaces: self.signature.replaced,
+        }
+    }
+
+    fn call_hook<'r>(&'r self, call: &'r Signature) -> CallHook<'r> {
+        CallHook {
+            method: &self.signature.method,
+            descriptor: &self.signature.descriptor,
+            target: CallTarget {
+                class: &call.class,
+                method: &call.method,
+                descriptor: &call.descriptor,
+            },
+            helper: self.helper(),
+        }
+    }
+
+    fn helper(&self) -> Helper<'_> {
+        Helper {
+            class: self.helper_class,
+            method: self.helper_method,
+            descriptor: &self.helper_descriptor,
         }
     }
 }
 
-/// A constructor in `java.util.concurrent`: class, types of its parameters, classes of them first,
-/// place of the task, and method of `TaskEntry`.
-macro_rules! hook {
-    (
-        $mechanism:ident, $class:literal, [$($kind:literal)*] $rest:literal, $place:literal,
-        $helper:literal
-    ) => {
-        TaskHook::new(
-            Mechanism::$mechanism,
-            concat!("java/util/concurrent/", $class),
-            concat!("(", $("Ljava/", $kind, ";",)* $rest, ")V"),
-            $place,
-            $helper,
-        )
-    };
+/// The descriptor of a helper at the entry of a method: objects are passed, and replaced, as such.
+fn of_entry(signature: &Signature) -> String {
+    let passed = signature
+        .passed
+        .iter()
+        .map(|(_, kind)| match kind.as_str() {
+            primitive @ ("I" | "J" | "Z") => primitive,
+            _ => OBJECT,
+        });
+    let result = signature.replaced.map_or("V", |_| OBJECT);
+    format!("({}){result}", passed.collect::<String>())
 }
 
-/// A stage that depends on one other: executor, dependent, source, function.
-macro_rules! stage {
-    ($class:literal, $kind:literal, $helper:literal) => {
-        hook!(
-            Completions,
-            $class,
-            [
-                "util/concurrent/Executor"
-                "util/concurrent/CompletableFuture"
-                "util/concurrent/CompletableFuture"
-                $kind
-            ]
-            "",
-            3,
-            $helper
-        )
-    };
+/// The descriptor of a helper in place of a call: the receiver is its first parameter.
+fn of_call(call: &Signature) -> String {
+    let parameters = call.parameters.concat();
+    format!("(L{};{parameters}){}", call.class, call.result)
 }
 
-/// A stage that depends on two others: executor, dependent, two sources, function.
-macro_rules! stage_of_two {
-    ($class:literal, $kind:literal, $helper:literal) => {
-        hook!(
-            Completions,
-            $class,
-            [
-                "util/concurrent/Executor"
-                "util/concurrent/CompletableFuture"
-                "util/concurrent/CompletableFuture"
-                "util/concurrent/CompletableFuture"
-                $kind
-            ]
-            "",
-            4,
-            $helper
-        )
-    };
+/// Whether a class has hooks of any mechanism.
+pub(super) fn has_class(class: &str) -> bool {
+    ROWS.iter().any(|row| row.signature.class == class)
 }
 
-/// Those of a class follow each other.
-static HOOKS: [TaskHook; 19] = [
-    hook!(Futures, "FutureTask", ["util/concurrent/Callable"] "", 0, "callable"),
-    hook!(Futures, "FutureTask", ["lang/Runnable" "lang/Object"] "", 0, "runnable"),
-    // Periodic tasks belong to no request.
-    hook!(
-        Futures,
-        "ScheduledThreadPoolExecutor$ScheduledFutureTask",
-        ["util/concurrent/ScheduledThreadPoolExecutor" "lang/Runnable" "lang/Object"] "JJJ",
-        1,
-        "bare"
-    ),
-    hook!(
-        Completions,
-        "CompletableFuture$AsyncSupply",
-        ["util/concurrent/CompletableFuture" "util/function/Supplier"] "",
-        1,
-        "supplier"
-    ),
-    hook!(
-        Completions,
-        "CompletableFuture$AsyncRun",
-        ["util/concurrent/CompletableFuture" "lang/Runnable"] "",
-        1,
-        "action"
-    ),
-    stage!(
-        "CompletableFuture$UniApply",
-        "util/function/Function",
-        "function"
-    ),
-    stage!(
-        "CompletableFuture$UniCompose",
-        "util/function/Function",
-        "function"
-    ),
-    stage!(
-        "CompletableFuture$UniExceptionally",
-        "util/function/Function",
-        "function"
-    ),
-    stage!(
-        "CompletableFuture$UniComposeExceptionally",
-        "util/function/Function",
-        "function"
-    ),
-    stage!(
-        "CompletableFuture$UniAccept",
-        "util/function/Consumer",
-        "consumer"
-    ),
-    stage!("CompletableFuture$UniRun", "lang/Runnable", "action"),
-    stage!(
-        "CompletableFuture$UniHandle",
-        "util/function/BiFunction",
-        "biFunction"
-    ),
-    stage!(
-        "CompletableFuture$UniWhenComplete",
-        "util/function/BiConsumer",
-        "biConsumer"
-    ),
-    stage_of_two!(
-        "CompletableFuture$BiApply",
-        "util/function/BiFunction",
-        "biFunction"
-    ),
-    stage_of_two!(
-        "CompletableFuture$BiAccept",
-        "util/function/BiConsumer",
-        "biConsumer"
-    ),
-    stage_of_two!("CompletableFuture$BiRun", "lang/Runnable", "action"),
-    stage_of_two!(
-        "CompletableFuture$OrApply",
-        "util/function/Function",
-        "function"
-    ),
-    stage_of_two!(
-        "CompletableFuture$OrAccept",
-        "util/function/Consumer",
-        "consumer"
-    ),
-    stage_of_two!("CompletableFuture$OrRun", "lang/Runnable", "action"),
-];
-
-/// The mechanism that a class belongs to, by its name with slashes.
-pub(super) fn mechanism_of(class: &str) -> Option<Mechanism> {
-    let hook = HOOKS.iter().find(|hook| hook.class == class)?;
-    Some(hook.mechanism)
-}
-
-/// The classes of a mechanism, each once.
-pub(super) fn classes(mechanism: Mechanism) -> impl Iterator<Item = &'static str> {
+/// The classes of a mechanism in a version of the JDK, each once.
+pub(super) fn classes(mechanism: Mechanism, version: u32) -> impl Iterator<Item = &'static str> {
     let mut last = "";
-    let hooks = HOOKS.iter().filter(move |hook| hook.mechanism == mechanism);
-    hooks.map(|hook| hook.class).filter(move |class| {
-        let is_new = *class != last;
-        last = class;
-        is_new
-    })
+    let is_wanted = move |row: &&Row| row.mechanism == mechanism && row.is_of(version);
+    let rows = ROWS.iter().filter(is_wanted);
+    rows.map(|row| row.signature.class.as_str())
+        .filter(move |class| {
+            let is_new = *class != last;
+            last = class;
+            is_new
+        })
 }
 
-/// The hooks of a class.
-pub(super) fn of_class(class: &str) -> impl Iterator<Item = Hook<'static>> {
-    let hooks = HOOKS.iter().filter(move |hook| hook.class == class);
-    hooks.map(|hook| Hook {
-        method: "<init>",
-        descriptor: hook.descriptor,
-        helper: Helper {
-            class: task_entry::NAME,
-            method: hook.helper,
-            descriptor: "(Ljava/lang/Object;)Ljava/lang/Object;",
-        },
-        arguments: &hook.arguments,
-        replaces: Some(hook.place),
-    })
+/// The hooks of a class: calls at entries of its methods, and calls to replace.
+pub(super) type ClassHooks = (Vec<Hook<'static>>, Vec<CallHook<'static>>);
+
+/// Those of these mechanisms in a version of the JDK.
+pub(super) fn of_class(class: &str, mechanisms: MechanismSet, version: u32) -> ClassHooks {
+    let mut hooks = ClassHooks::default();
+    for row in ROWS.iter() {
+        let is_of_class = row.signature.class == class && row.is_of(version);
+        match &row.call {
+            _ if !is_of_class || !mechanisms.has(row.mechanism) => {}
+            Some(call) => hooks.1.push(row.call_hook(call)),
+            None => hooks.0.push(row.hook()),
+        }
+    }
+    hooks
 }
 
-/// A class of the JDK, which is loaded if it is not yet.
-pub(super) fn find<'e>(jni: &'e Jni, class: &str) -> Option<LocalRef<'e>> {
-    jni.find_class(&CString::new(class).ok()?)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_of_the_table_is_a_hook() {
+        for line in lines() {
+            assert!(Row::parse(line).is_some(), "{line}");
+        }
+        for mechanism in Mechanism::ALL {
+            assert!(classes(mechanism, 25).count() > 0, "{mechanism:?}");
+        }
+    }
+
+    #[test]
+    fn each_class_of_a_mechanism_is_named_once() {
+        for mechanism in Mechanism::ALL {
+            for version in [17, 21, 25] {
+                let mut classes: Vec<_> = classes(mechanism, version).collect();
+                let count = classes.len();
+                classes.sort_unstable();
+                classes.dedup();
+                assert_eq!(classes.len(), count, "{mechanism:?}, JDK {version}");
+            }
+        }
+    }
 }

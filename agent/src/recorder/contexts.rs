@@ -7,10 +7,12 @@ use jfr_format::write::{AttributeKey, Context, Recording, Storage, Ticks};
 use rustc_hash::FxHashMap;
 use schema::limits::ATTRIBUTE_SLOTS;
 use signal_core::block::Values;
-use signal_core::layout::{OVERFLOW_ID, RAW_BIT, RAW_BYTES};
+use signal_core::layout::{DETACHED_ID, OVERFLOW_ID, RAW_BIT, RAW_BYTES};
 
 /// Text of a value that the full dictionary refused.
 const OTHER: &str = "(other)";
+/// Text of a value that a task carries whose request has ended.
+const DETACHED: &str = "(detached)";
 /// Maximum number of contexts cached within a chunk.
 const MAX_CONTEXTS: usize = 65_536;
 
@@ -86,6 +88,8 @@ impl Contexts {
         }
         let key = if id == OVERFLOW_ID {
             recording.attribute_value(OTHER)
+        } else if id == DETACHED_ID {
+            recording.attribute_value(DETACHED)
         } else {
             // The dictionary can only lack an id if Java code wrote to the slab by itself.
             let text = registry.value(id);
@@ -98,7 +102,7 @@ impl Contexts {
 }
 
 fn is_raw(id: u32) -> bool {
-    id & RAW_BIT != 0 && id != OVERFLOW_ID
+    id & RAW_BIT != 0 && !matches!(id, OVERFLOW_ID | DETACHED_ID)
 }
 
 /// Text of a raw value. Offset and length are untrusted: bytes outside the area are left out,

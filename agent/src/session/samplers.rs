@@ -145,6 +145,7 @@ pub(super) fn begin(
         return Err("the filter has too many conditions".into());
     }
     handler.depth.store(u32::from(options.stack_depth), Relaxed);
+    handler.blocks.detach_after(whole_seconds(options.detach));
     let interval = u64::try_from(options.interval.as_nanos()).unwrap_or(u64::MAX);
     handler.engine.configure(interval);
     resume(components, options, is_over)
@@ -262,4 +263,10 @@ fn install(signal: i32, ours: &[i32]) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// Rounded up: less than a second is not never.
+fn whole_seconds(time: Duration) -> u32 {
+    let seconds = time.as_nanos().div_ceil(1_000_000_000);
+    u32::try_from(seconds).unwrap_or(u32::MAX)
 }

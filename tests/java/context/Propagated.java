@@ -17,14 +17,17 @@ import java.util.concurrent.TimeUnit;
 /**
  * Hands work over to threads in the ways of the JDK, within a scope that sets {@code tenant}, and
  * prints which context the work sees: {@code platform|virtual [COMMAND]...}. The commands are the
- * agent's, and {@code wait}: until one is attached.
+ * agent's, {@code wait}: until one is attached, and {@code long}: the work takes long.
  */
 public final class Propagated {
     private static final Map<String, String> seen = new ConcurrentHashMap<>();
+    private static int rounds = 3_000_000;
 
     public static void main(String[] args) throws Exception {
         for (String command : List.of(args).subList(1, args.length)) {
-            if (command.equals("wait")) {
+            if (command.equals("long")) {
+                rounds *= 20;
+            } else if (command.equals("wait")) {
                 System.out.println("ready");
                 Threads.awaitFile("attached");
             } else {
@@ -51,6 +54,7 @@ public final class Propagated {
         CompletableFuture<?> all;
         try (RecordingContext scope = RecordingContext.where("tenant", "acme").build()) {
             tasks(pool, scheduler);
+            OtherTasks.handOver(pool);
             all = CompletableFuture.allOf(stages(source, pool), stagesOfFailure(failing));
             note("2 parent").call();
         }
@@ -64,6 +68,7 @@ public final class Propagated {
         all.get();
         pool.submit(note("3 worker")).get();
         scheduler.submit(note("3 scheduler")).get();
+        OtherTasks.handOverBare(pool);
     }
 
     private static void tasks(ExecutorService pool, ScheduledExecutorService scheduler)
@@ -77,7 +82,7 @@ public final class Propagated {
                 .get();
         CountDownLatch rounds = new CountDownLatch(2);
         Runnable periodic = () -> {
-            seen.merge("3 periodic", RecordingContext.describe(), Propagated::both);
+            noteNow("3 periodic");
             rounds.countDown();
         };
         Future<?> task = scheduler.scheduleAtFixedRate(periodic, 0, 1, TimeUnit.MILLISECONDS);
@@ -112,22 +117,22 @@ public final class Propagated {
                         e -> CompletableFuture.completedFuture(burn("exceptionallyCompose"))));
     }
 
-    private static Callable<String> note(String way) {
-        return () -> seen.merge(way, RecordingContext.describe(), Propagated::both);
+    static Callable<String> note(String way) {
+        return () -> noteNow(way);
+    }
+
+    static String noteNow(String way) {
+        return seen.merge(way, RecordingContext.describe(), Propagated::both);
     }
 
     private static String both(String one, String other) {
-        return one.equals(other) ? one : one + " and " + other;
+        return one.contains(other) ? one : one + " and " + other;
     }
 
     /** Notes the context, and works long enough to be sampled. */
-    private static String burn(String way) {
-        try {
-            Work.spin(3_000_000);
-            return note(way).call();
-        } catch (Exception impossible) {
-            throw new AssertionError(impossible);
-        }
+    static String burn(String way) {
+        Work.spin(rounds);
+        return noteNow(way);
     }
 
     private static Thread newDaemon(Runnable body) {

@@ -113,3 +113,20 @@ fn limits_are_inclusive() {
         }
     }
 }
+
+#[test]
+fn mechanisms_are_chosen_one_by_one_or_all_but_some() {
+    use Mechanism as M;
+    let chosen = |text: &str| ok(&format!("start,propagate={text}")).propagate;
+    for mechanism in M::ALL {
+        let word = mechanism.word();
+        assert_eq!(chosen(word), MechanismSet::of([mechanism]), "{word}");
+        let others = M::ALL.into_iter().filter(|other| *other != mechanism);
+        let others = MechanismSet::of(others);
+        assert_eq!(chosen(&format!("all+-{word}")), others, "{word}");
+    }
+    assert_eq!(chosen("all"), MechanismSet::of(M::ALL));
+    let two = MechanismSet::of([M::Futures, M::Timer]);
+    assert_eq!(chosen("timer+futures"), two);
+    assert_eq!(chosen("timer+-timer"), MechanismSet::NONE);
+}

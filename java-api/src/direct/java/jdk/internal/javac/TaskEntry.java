@@ -1,7 +1,10 @@
 package jdk.internal.javac;
 
 import java.lang.ref.WeakReference;
+import java.util.TimerTask;
 import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.BinaryOperator;
@@ -10,19 +13,27 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * What the agent has constructors of the JDK call that take a task: gives the task the context of
- * the calling thread. The agent holds the bytes of this class ({@code
- * agent/src/jvm/TaskEntry.class}, made by {@code make direct-memory}) and defines it in {@code
- * java.base}, beside {@link DirectMemory}.
+ * What the agent has the JDK call where it takes a task: gives the task the context of the calling
+ * thread. The agent holds the bytes of this class ({@code agent/src/jvm/TaskEntry.class}, made by
+ * {@code make direct-memory}) and defines it in {@code java.base}, beside {@link DirectMemory}.
  *
- * <p>A method for each interface, as an object may have several: the hooked parameter says which
- * one is meant. The result has the interface, or is the task itself.
+ * <p>A method for each mechanism and interface, as an object may have several: the hooked parameter
+ * says which one is meant. The result has the interface, or is the task itself.
  */
 public final class TaskEntry implements Runnable {
     /** The bits of the agent's mechanisms. */
-    private static final int FUTURES = 1;
+    public static final int FUTURES = 1;
 
-    private static final int COMPLETIONS = 2;
+    public static final int COMPLETIONS = 1 << 1;
+    public static final int POOLS = 1 << 2;
+    public static final int FORK_JOIN = 1 << 3;
+    public static final int VIRTUAL = 1 << 4;
+    public static final int STRUCTURED = 1 << 5;
+    public static final int TIMER = 1 << 6;
+    public static final int THREADS = 1 << 7;
+
+    private static final TimerTasks TIMED = new TimerTasks();
+    private static final StartedThreads STARTED = new StartedThreads();
 
     /** The mechanisms that a recording wants. */
     private static volatile int on;
@@ -102,7 +113,92 @@ public final class TaskEntry implements Runnable {
         return carried(COMPLETIONS, task, BiConsumer.class);
     }
 
-    private static Object carried(int mechanism, Object task, Class<?> kind) {
+    // ---- forkjoin -------------------------------------------------------------------------------
+
+    public static Object forkJoinRunnable(Object task) {
+        return carried(FORK_JOIN, task, Runnable.class);
+    }
+
+    public static Object forkJoinCallable(Object task) {
+        return carried(FORK_JOIN, task, Callable.class);
+    }
+
+    // ---- virtual, structured --------------------------------------------------------------------
+
+    /** What a virtual thread is to run, unless it is to be the worker of a pool. */
+    public static Object body(Object task) {
+        boolean isCarried = (on & FUTURES) != 0 && task instanceof FutureTask;
+        return isCarried || isWorker(task) ? task : carried(VIRTUAL, task, Runnable.class);
+    }
+
+    /** Of a {@code ThreadPoolExecutor}. */
+    private static boolean isWorker(Object body) {
+        return body instanceof AbstractQueuedSynchronizer;
+    }
+
+    public static Object subtask(Object task) {
+        return carried(STRUCTURED, task, Callable.class);
+    }
+
+    // ---- timer ----------------------------------------------------------------------------------
+
+    /** A timer gets a task. One that it repeats belongs to no request. */
+    public static void timed(Object task, long period) {
+        if (period == 0 && task != null) {
+            TIMED.note(TIMER, task);
+        }
+    }
+
+    public static void runTimed(TimerTask task) {
+        TIMED.run(task, task);
+    }
+
+    private static final class TimerTasks extends TaskTable {
+        @Override
+        public Object apply(Object task) {
+            ((TimerTask) task).run();
+            return null;
+        }
+    }
+
+    // ---- threads --------------------------------------------------------------------------------
+
+    /** A platform thread is started. The JDK's own kinds of threads are workers. */
+    public static void started(Object thread) {
+        boolean isOfJdk = thread.getClass().getClassLoader() == null;
+        boolean isWorker = isOfJdk && thread.getClass() != Thread.class;
+        if (!isWorker && !STARTED.knows(thread)) {
+            STARTED.note(THREADS, thread);
+        }
+    }
+
+    /** Starts a worker of a pool, which works for others as well. */
+    public static void startWorker(Thread thread) {
+        if ((on & THREADS) != 0) {
+            STARTED.refuse(thread);
+        }
+        thread.start();
+    }
+
+    /** Runs what the current thread was made with. */
+    public static void runStarted(Runnable body) {
+        if (isWorker(body)) {
+            body.run();
+        } else {
+            STARTED.run(Thread.currentThread(), body);
+        }
+    }
+
+    private static final class StartedThreads extends TaskTable {
+        @Override
+        public Object apply(Object body) {
+            ((Runnable) body).run();
+            return null;
+        }
+    }
+
+    /** The task with the context of the current thread; the task itself if there is none. */
+    public static Object carried(int mechanism, Object task, Class<?> kind) {
         WeakReference<BinaryOperator<Object>> known = carrier;
         if ((on & mechanism) == 0 || known == null || task == null) {
             return task;

@@ -25,6 +25,11 @@ public final class BlockLayout {
     public static final int RAW;
     /** Of a bit for each byte of the raw area. */
     public static final int RAW_USED;
+    /** Of what a carried context comes from, see {@link Layout#carried}. */
+    public static final int CARRIED;
+
+    public static final int ORIGIN_OWNER;
+    public static final int ORIGIN_SCOPE;
     /** Bytes of the raw area. */
     public static final int RAW_LENGTH;
     /** Set in the id of a raw value. */
@@ -50,6 +55,9 @@ public final class BlockLayout {
         NEXT_SERIAL = l.nextSerial;
         RAW = l.raw;
         RAW_USED = l.rawUsed;
+        CARRIED = l.carried;
+        ORIGIN_OWNER = l.originOwner;
+        ORIGIN_SCOPE = l.originScope;
         RAW_LENGTH = l.rawLength;
         RAW_BIT = l.rawBit;
         OVERFLOW_ID = l.overflowId;

@@ -5,7 +5,7 @@ package io.ctxagent.internal.agent;
  * docs/contributing/memory-model.md} draws the block.
  */
 public final class Layout {
-    private static final int NUMBERS = 17;
+    private static final int NUMBERS = 20;
     /** Attributes of a context. */
     public static final int SLOTS = 8;
 
@@ -32,6 +32,11 @@ public final class Layout {
     public final int valueLimit;
 
     public final int rawUsed;
+    /** Of what a carried context comes from: the activation, its thread, its scope; a long each. */
+    public final int carried;
+
+    public final int originOwner;
+    public final int originScope;
 
     private Layout(long[] n) {
         stride = (int) n[0];
@@ -50,6 +55,9 @@ public final class Layout {
         keyFromAgent = n[13] != 0;
         valueLimit = (int) n[14];
         rawUsed = (int) n[15];
+        carried = (int) n[17];
+        originOwner = (int) n[18];
+        originScope = (int) n[19];
     }
 
     /**
@@ -76,7 +84,10 @@ public final class Layout {
                 && l.ids + SLOTS * Long.BYTES <= 0x100
                 && l.fits(l.eventMask, Integer.BYTES)
                 && l.fits(l.nextSerial, Integer.BYTES)
-                && l.fits(l.rawUsed, Long.BYTES);
+                && l.fits(l.rawUsed, Long.BYTES)
+                && l.fits(l.carried, Long.BYTES)
+                && l.fits(l.originOwner, Long.BYTES)
+                && l.fits(l.originScope, Long.BYTES);
         boolean raw = l.raw >= 0
                 && l.raw % Long.BYTES == 0
                 && l.rawLength >= 0

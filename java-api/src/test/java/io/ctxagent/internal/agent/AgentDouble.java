@@ -23,6 +23,7 @@ public final class AgentDouble implements Agent {
     private static final int EVENT_MASK = 16;
     private static final int NEXT_SERIAL = 20;
     private static final int RAW_USED = 32;
+    private static final int CARRIED = 40;
     private static final int SLOTS = 64;
     private static final int RAW = 128;
     private static final int VALUES = 65_536;
@@ -70,7 +71,7 @@ public final class AgentDouble implements Agent {
 
     @Override
     public int abi() {
-        return 2;
+        return 3;
     }
 
     @Override
@@ -97,7 +98,10 @@ public final class AgentDouble implements Agent {
             keyFromAgent ? 1 : 0,
             255,
             RAW_USED,
-            24
+            24,
+            CARRIED,
+            CARRIED + 8,
+            CARRIED + 16
         };
     }
 

@@ -1,0 +1,140 @@
+//! A method as the table of hooks names it: `+ForkJoinTask.fork() ForkJoinTask`.
+
+use class_patcher::hook::Argument;
+
+/// Packages of classes that are named without, and are not in `java.util.concurrent`.
+const PACKAGES: [(&str, &[&str]); 3] = [
+    (
+        "java/lang/",
+        &["Object", "Runnable", "String", "Thread", "Throwable"],
+    ),
+    ("java/util/", &["Collection", "List", "TimerTask"]),
+    (
+        "java/util/function/",
+        &[
+            "BiConsumer",
+            "BiFunction",
+            "Consumer",
+            "Function",
+            "Supplier",
+        ],
+    ),
+];
+const OTHERS: &str = "java/util/concurrent/";
+
+/// A method of a class, and what of its receiver and parameters is marked.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Signature {
+    /// With slashes.
+    pub(super) class: String,
+    pub(super) method: String,
+    pub(super) descriptor: String,
+    /// What the helper gets, with its type.
+    pub(super) passed: Vec<(Argument, String)>,
+    /// The parameter that the helper's result replaces.
+    pub(super) replaced: Option<u8>,
+    /// Types of the parameters.
+    pub(super) parameters: Vec<String>,
+    /// Type of the result.
+    pub(super) result: String,
+}
+
+impl Signature {
+    /// `None` if `text` has another form.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (called, rest) = text.trim().split_once('(')?;
+        let (types, result) = rest.split_once(')')?;
+        let receiver = called.strip_prefix('+');
+        let (class, method) = receiver.unwrap_or(called).rsplit_once('.')?;
+        let result = match result.trim() {
+            "" => "V".to_owned(),
+            name => type_of(name),
+        };
+        let mut signature = Self {
+            class: class_of(class),
+            method: method.to_owned(),
+            descriptor: String::new(),
+            passed: Vec::new(),
+            replaced: None,
+            parameters: Vec::new(),
+            result,
+        };
+        if receiver.is_some() {
+            signature.passed.push((Argument::This, type_of(class)));
+        }
+        for (place, name) in (0..).zip(types.split(',').map(str::trim)) {
+            signature.add_parameter(place, name);
+        }
+        signature.descriptor = format!("({}){}", signature.parameters.concat(), signature.result);
+        Some(signature)
+    }
+
+    fn add_parameter(&mut self, place: u8, name: &str) {
+        if name.is_empty() {
+            return;
+        }
+        let kind = type_of(name.trim_start_matches(['+', '*']));
+        if name.starts_with(['+', '*']) {
+            self.passed.push((Argument::Parameter(place), kind.clone()));
+        }
+        if name.starts_with('*') {
+            self.replaced = Some(place);
+        }
+        self.parameters.push(kind);
+    }
+}
+
+/// The internal name of a class.
+fn class_of(name: &str) -> String {
+    if name.contains('.') {
+        return name.replace('.', "/");
+    }
+    let listed = PACKAGES.iter().find(|(_, names)| names.contains(&name));
+    let package = listed.map_or(OTHERS, |(package, _)| package);
+    format!("{package}{name}")
+}
+
+/// The descriptor of a type.
+fn type_of(name: &str) -> String {
+    match name {
+        "boolean" => "Z".to_owned(),
+        "int" => "I".to_owned(),
+        "long" => "J".to_owned(),
+        class => format!("L{};", class_of(class)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_types_and_packages_are_read() {
+        let parsed = Signature::parse("+java.util.Timer.sched(*TimerTask, long, +long) Future");
+        let timer = "Ljava/util/Timer;".to_owned();
+        let task = "Ljava/util/TimerTask;".to_owned();
+        let expected = Signature {
+            class: "java/util/Timer".to_owned(),
+            method: "sched".to_owned(),
+            descriptor: "(Ljava/util/TimerTask;JJ)Ljava/util/concurrent/Future;".to_owned(),
+            passed: vec![
+                (Argument::This, timer),
+                (Argument::Parameter(0), task.clone()),
+                (Argument::Parameter(2), "J".to_owned()),
+            ],
+            replaced: Some(0),
+            parameters: vec![task, "J".to_owned(), "J".to_owned()],
+            result: "Ljava/util/concurrent/Future;".to_owned(),
+        };
+        assert_eq!(parsed, Some(expected));
+    }
+
+    #[test]
+    fn method_without_parameters_has_none() {
+        let parsed = Signature::parse("ForkJoinTask.doExec()");
+        let facts = parsed.map(|parsed| (parsed.descriptor, parsed.passed, parsed.replaced));
+        assert_eq!(facts, Some(("()V".to_owned(), Vec::new(), None)));
+        assert_eq!(Signature::parse("no method"), None);
+        assert_eq!(Signature::parse("NoClass()"), None);
+    }
+}
