@@ -185,7 +185,7 @@ fn stacks_of_resumed(jdk: Jdk, collector: &[&str]) -> (usize, usize) {
         .flag("-XX:CompileCommand=dontinline,Resumed.descend")
         .flag("-XX:CompileCommand=dontinline,Work.spin");
     let jvm = collector.iter().fold(jvm, |jvm, flag| jvm.flag(flag));
-    jvm.main("Resumed", &["8", "20", "700"]).run().success();
+    jvm.main("Resumed", &["8", "20", "1500"]).run().success();
     let samples = test_dir
         .recording()
         .events_with_frames(jdk, "jdk.ExecutionSample", 100);
@@ -327,8 +327,9 @@ fn up_to_root(frames: impl Iterator<Item = String>) -> Chain {
 
 /// `Chains$$Lambda/0x00007f.apply` without the number, which each tool writes in its own way.
 fn without_hidden_name(method: &str) -> String {
-    match (method.split_once("$$Lambda"), method.rsplit_once('.')) {
-        (Some((class, _)), Some((_, name))) => format!("{class}$$Lambda.{name}"),
+    let number = ["/0x", "+0x", ".0x"].iter().find_map(|it| method.find(it));
+    match (number, method.rfind('.')) {
+        (Some(end), Some(name)) => format!("{}{}", &method[..end], &method[name..]),
         _ => method.to_owned(),
     }
 }
@@ -348,7 +349,8 @@ fn printed_chains(stdout: &str) -> HashMap<String, Chain> {
 }
 
 /// Our samples and those of the JDK's recorder on one load, against `Thread.getStackTrace`: an HTTP
-/// server, streams, futures and recursion on virtual threads that block in between.
+/// server, streams, futures, recursion and continuations within others, on virtual threads that
+/// block in between.
 #[test]
 fn stacks_equal_those_of_get_stack_trace_and_the_recorder() {
     let theirs = "-XX:StartFlightRecording:settings=none,+jdk.ExecutionSample#enabled=true,\
@@ -362,6 +364,7 @@ fn stacks_equal_those_of_get_stack_trace_and_the_recorder() {
             // Compiled code becomes invalid while frames of it are in the heap.
             .flag("-XX:+DeoptimizeNMethodBarriersALot")
             .flag("-XX:FlightRecorderOptions:stackdepth=200")
+            .flag("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED")
             .flag(theirs)
             .main("Chains", &["4", "2500"])
             .run_ok();

@@ -267,22 +267,27 @@ impl Names {
     }
 
     /// Appends the frames to `walked`, down to the frame in which a virtual thread runs on its
-    /// carrier.
+    /// carrier: the oldest entry, as continuations within others have theirs. A walk that ends at
+    /// the root has none of the carrier's frames.
     fn name_frames(&mut self, file: &mut File, frames: &[RawFrame]) -> Oldest {
         let mut above = Role::Other;
+        let mut entry = None;
         for frame in frames {
             let named = self.named(file, *frame);
             self.walked.push(named.frame);
             if named.role == Role::ContinuationEntry {
-                // The frames below are the carrier's.
-                let below_root = above == Role::ContinuationRoot;
-                return Oldest::ContinuationEntry { below_root };
+                entry = Some((self.walked.len(), above == Role::ContinuationRoot));
             }
             above = named.role;
         }
-        match above {
-            Role::ContinuationRoot => Oldest::ContinuationRoot,
-            _ => Oldest::Other,
+        match (above, entry) {
+            (Role::ContinuationRoot, _) => Oldest::ContinuationRoot,
+            (_, Some((length, below_root))) => {
+                // The frames below are the carrier's.
+                self.walked.truncate(length);
+                Oldest::ContinuationEntry { below_root }
+            }
+            (_, None) => Oldest::Other,
         }
     }
 

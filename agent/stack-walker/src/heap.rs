@@ -191,6 +191,8 @@ pub(crate) struct StackChunks {
     continuation_class: AtomicUsize,
     /// `Continuation.enter`, likewise.
     root_method: AtomicUsize,
+    /// Where the code of `Continuation.enterSpecial` is returned to, once that was met.
+    pub(crate) entry_pc: AtomicUsize,
     /// Walks refused so far, [`PROVEN`] after the first whole one.
     trials: AtomicU32,
 }
@@ -202,6 +204,7 @@ impl StackChunks {
             chunk_class: AtomicUsize::new(0),
             continuation_class: AtomicUsize::new(0),
             root_method: AtomicUsize::new(0),
+            entry_pc: AtomicUsize::new(0),
             trials: AtomicU32::new(0),
         }
     }
@@ -243,12 +246,17 @@ pub(crate) struct Heap<'a, M> {
 type HeapResult<T> = Result<T, HeapFailure>;
 
 impl<M: Memory> Heap<'_, M> {
-    /// The continuation of the virtual thread that runs on the carrier with this `JavaThread`.
-    pub(crate) fn continuation(&self, java_thread: usize) -> HeapResult<usize> {
+    /// The continuation of the virtual thread that runs on the carrier with this `JavaThread`, so
+    /// many `levels` outside of the one that the carrier runs.
+    pub(crate) fn continuation(&self, java_thread: usize, levels: u32) -> HeapResult<usize> {
         let tables = &self.chunks.tables;
         let handle = self.word(java_thread.wrapping_add(tables.thread_object))?;
         let thread = self.address(self.word(handle)?)?;
-        self.outermost(self.reference(thread.wrapping_add(tables.thread_continuation))?)
+        let mut found = self.reference(thread.wrapping_add(tables.thread_continuation))?;
+        for _ in 0..levels {
+            found = self.reference(found.wrapping_add(tables.continuation_parent))?;
+        }
+        self.outermost(found)
     }
 
     /// The continuation of the virtual thread at this address, which the VM gave and which is up to
@@ -260,6 +268,15 @@ impl<M: Memory> Heap<'_, M> {
             _ => thread,
         };
         self.outermost(self.reference(thread.wrapping_add(tables.virtual_continuation))?)
+    }
+
+    /// The continuation that the VM names at `address` on the stack, which is up to date.
+    pub(crate) fn continuation_at(&self, address: usize) -> HeapResult<usize> {
+        let continuation = self.word(address)?;
+        match self.chunks.tables.collector {
+            Collector::Forwarding => self.forwarded(continuation),
+            _ => Ok(continuation),
+        }
     }
 
     /// Refuses what is no continuation of a virtual thread, and one within another.

@@ -199,6 +199,8 @@ impl<M: Memory> StackWalker<M> {
             heap_part: None,
             unmoved: &unmoved,
             heap_frames: HeapFrames::NotMet,
+            entries_passed: 0,
+            inner_entry: None,
             is_blocking: false,
             arch: PhantomData::<A>,
         };
@@ -277,6 +279,10 @@ struct ActiveWalk<'a, M, A> {
     heap_part: Option<HeapPart>,
     unmoved: &'a Unmoved,
     heap_frames: HeapFrames,
+    /// Entries of continuations within others that are passed.
+    entries_passed: u32,
+    /// Entry of the continuation within another one whose frames in the heap are walked.
+    inner_entry: Option<usize>,
     /// The newest method is the one in which a virtual thread blocks.
     is_blocking: bool,
     arch: PhantomData<A>,
@@ -308,7 +314,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                     None => self.checked(frame, next),
                 },
                 Ok(next) => self.checked(frame, next),
-                Err(End::Frozen) if self.heap_part.is_none() => self.enter_heap(),
+                Err(End::Frozen) if self.may_enter_heap() => self.enter_heap(Some(frame.sp)),
                 Err(End::VirtualRoot) if self.count == 1 => match self.blocking() {
                     Some(frame) => Ok(frame),
                     None => self.resumed(),

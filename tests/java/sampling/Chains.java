@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Method;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -25,7 +27,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * An HTTP server and its clients on virtual threads, with streams, futures and recursion: {@code
+ * An HTTP server and its clients on virtual threads, with streams, futures, recursion and
+ * continuations within that of the thread, which need an export of the JDK: {@code
  * CLIENTS MILLIS}. After each wait it computes in {@code compute}, under a label that names the
  * call chain as {@code Thread.getStackTrace} tells it. Prints {@code LABEL FRAME...} of each chain.
  */
@@ -35,6 +38,26 @@ public final class Chains {
     private static final AtomicInteger LAST_LABEL = new AtomicInteger();
     private static final Executor VIRTUAL = task -> Threads.startVirtual(task::run);
     private static final Semaphore PERMITS = new Semaphore(2);
+    private static final Object SCOPE;
+    private static final Constructor<?> NEW_CONTINUATION;
+    private static final Method IS_DONE;
+    private static final Method RUN;
+    private static final Method YIELD;
+
+    static {
+        try {
+            Class<?> scope = Class.forName("jdk.internal.vm.ContinuationScope");
+            Class<?> type = Class.forName("jdk.internal.vm.Continuation");
+            SCOPE = scope.getConstructor(String.class).newInstance("within");
+            NEW_CONTINUATION = type.getConstructor(scope, Runnable.class);
+            IS_DONE = type.getMethod("isDone");
+            RUN = type.getMethod("run");
+            YIELD = type.getMethod("yield", scope);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     private static final byte[][] KEPT = new byte[1024][];
     private static final int DEEPEST = 40;
     private static Cpu budget;
@@ -98,6 +121,8 @@ public final class Chains {
             for (int key : List.of(1, 2, 1)) {
                 sums.merge(key, 1, Chains::sum);
             }
+            runWithin(() -> readAll(InputStream.nullInputStream(), 10));
+            runWithin(Chains::yieldTwice);
         }
     }
 
@@ -113,6 +138,28 @@ public final class Chains {
             }
         }
         if (calls % 5 == 0) {
+            compute();
+        }
+    }
+
+    /** Runs the task in a continuation within that of the virtual thread. */
+    private static void runWithin(Runnable task) throws ReflectiveOperationException {
+        Object continuation = NEW_CONTINUATION.newInstance(SCOPE, task);
+        while (!(boolean) IS_DONE.invoke(continuation)) {
+            RUN.invoke(continuation);
+            compute();
+        }
+    }
+
+    private static void yieldTwice() {
+        for (int i = 0; i < 2; i++) {
+            try {
+                YIELD.invoke(null, SCOPE);
+            } catch (ReflectiveOperationException e) {
+                throw new IllegalStateException(e);
+            }
+            compute();
+            pause();
             compute();
         }
     }

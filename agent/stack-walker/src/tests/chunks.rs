@@ -252,6 +252,85 @@ fn thread_about_to_run_has_all_frames_in_the_heap() {
     assert_eq!(seen(&frames), [native(8)]);
 }
 
+/// A continuation on the stack that runs within that of [`resumed`].
+fn nested() -> Scene {
+    let inner = OBJECTS + 0x600;
+    let entry = SP + 32;
+    let mut s = resumed();
+    let barrier = return_barrier(&mut s.image, 9);
+    let enter = native_wrapper(&mut s.image, 8, b"enterSpecial");
+    s.image.word_at(SP + 24, enter);
+    s.image.word_at(entry + 8, entry + 0x40);
+    s.image.word_at(entry + 24, barrier);
+    s.image.word_at(CARRIER + 0x20, inner);
+    s.image.word_at(inner + 0x10, CONTINUATION);
+    s
+}
+
+#[test]
+fn continuation_within_another_has_callers() {
+    let mut s = nested();
+    let (whole, frames) = walk(&s, layout());
+    assert_eq!(
+        (whole.end, whole.heap),
+        (End::VirtualRoot, HeapFrames::Whole)
+    );
+    let all = [&expected()[..1], &[native(8)], &expected()[1..]].concat();
+    assert_eq!(seen(&frames), all);
+    // The carrier is about to run a third one.
+    let innermost = OBJECTS + 0x700;
+    s.image.word_at(CARRIER + 0x20, innermost);
+    s.image.word_at(innermost + 0x10, OBJECTS + 0x600);
+    let (cut, frames) = walk(&s, layout());
+    assert_eq!(cut.heap, HeapFrames::Cut(HeapFailure::Object));
+    assert_eq!(seen(&frames), all[..2]);
+    // Not within another one.
+    s.image.word_at(SP + 32 + 8, 0);
+    let (root, frames) = walk(&s, layout());
+    assert_eq!(
+        (root.end, root.heap),
+        (End::VirtualRoot, HeapFrames::NotMet)
+    );
+    assert_eq!(seen(&frames), all[..2]);
+}
+
+/// Three continuations: the middle one has callers in the heap.
+#[test]
+fn walk_goes_on_below_callers_of_a_continuation_within_another() {
+    let (middle, inner_chunk) = (OBJECTS + 0x800, OBJECTS + 0x4000);
+    let mut s = nested();
+    let barrier = return_barrier(&mut s.image, 9);
+    let enter = native_wrapper(&mut s.image, 8, b"enterSpecial");
+    let caller = s.outer_return;
+    s.image.word_at(OBJECTS + 0x600 + 0x10, middle);
+    s.image.word_at(middle + 0x10, CONTINUATION);
+    s.image.word_at(middle + 0x18, inner_chunk);
+    chunk(&mut s, inner_chunk, 0, caller, (2, 8));
+    // Behind the innermost entry: a frame of six words, the middle entry, the outermost one.
+    let entry = SP + 64 + 48;
+    s.image.word_at(SP + 56, caller);
+    s.image.word_at(entry - 8, barrier);
+    s.image.word_at(entry + 8, entry + 32);
+    s.image.word_at(entry + 16, middle);
+    s.image.word_at(entry + 24, enter);
+    s.image.word_at(entry + 32 + 8, 0);
+    let (whole, frames) = walk(&s, layout());
+    assert_eq!(
+        (whole.end, whole.heap),
+        (End::VirtualRoot, HeapFrames::Whole)
+    );
+    let (newest, callers, entry_frame) = (&expected()[..1], &expected()[1..], &[native(8)]);
+    let below = [entry_frame[0]; 2];
+    let all = [newest, entry_frame, callers, callers, &below].concat();
+    assert_eq!(seen(&frames), all);
+    // What is at the middle entry has no caller.
+    s.image.word_at(entry + 24, 0x1234);
+    let (cut, frames) = walk(&s, layout());
+    assert_eq!(cut.heap, HeapFrames::Cut(HeapFailure::Frame));
+    // The layout is not proven by this one.
+    assert_eq!(seen(&frames), all[..4]);
+}
+
 /// The VM's own code, interrupted while it takes frames out of the heap; a stack pointer below its
 /// frame.
 const LIBRARY: (usize, usize) = (0x7900_0000_0000, 0x7900_0000_1000);

@@ -16,6 +16,7 @@ use crate::code_cache::{Blob, BlobKind, Code};
 use crate::heap::{ChunkState, Heap, StackChunks};
 use crate::memory::Memory;
 use crate::outcome::{End, Failure, HeapFailure, HeapFrames};
+use core::sync::atomic::Ordering::Relaxed;
 
 /// Chunks of one virtual thread at most.
 const MAX_CHUNKS: usize = 64;
@@ -23,12 +24,50 @@ const MAX_CHUNKS: usize = 64;
 const RESTING_METHOD: &[u8] = b"yield0";
 /// The native method that it calls.
 pub(super) const YIELD_METHOD: &[u8] = b"doYield";
+/// `ContinuationEntry::_parent`, in the frame of `Continuation.enterSpecial`: the entry of the
+/// enclosing continuation, 0 = none.
+const ENCLOSING_ENTRY: usize = 8;
+/// `ContinuationEntry::_cont`: the continuation.
+const ENTRY_CONTINUATION: usize = 16;
 /// Words of the largest chunk that is believed.
 const MAX_CHUNK: usize = 1 << 24;
 
 impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
-    /// From the oldest frame on the stack to the newest one in the heap.
-    pub(super) fn enter_heap(&mut self) -> Step {
+    /// The caller of a continuation that runs within another one; else the walk is over.
+    pub(super) fn continuation_entry(&mut self, frame: Frame, blob: &Blob) -> Step {
+        if frame.exit != FrameExit::Call {
+            return Err(End::VirtualRoot);
+        }
+        if let Some(chunks) = self.chunks
+            && chunks.entry_pc.load(Relaxed) != frame.pc
+        {
+            chunks.entry_pc.store(frame.pc, Relaxed);
+        }
+        if !self.is_nested(frame.sp) {
+            return Err(End::VirtualRoot);
+        }
+        if self.count == 1 {
+            // The VM moves its frames.
+            return self.cut(HeapFailure::Object);
+        }
+        self.entries_passed = self.entries_passed.wrapping_add(1);
+        self.caller(frame, blob)
+    }
+
+    /// Whether the continuation with this entry runs within another one.
+    fn is_nested(&self, entry: usize) -> bool {
+        let enclosing = self.stack(entry.wrapping_add(ENCLOSING_ENTRY));
+        let above = entry.wrapping_add(8)..self.thread.stack_high;
+        enclosing.is_ok_and(|at| at.is_multiple_of(8) && above.contains(&at))
+    }
+
+    /// Whether what was not read yet may be in the heap.
+    pub(super) fn may_enter_heap(&self) -> bool {
+        self.region.chunk.is_none() && !matches!(self.heap_frames, HeapFrames::Cut(_))
+    }
+
+    /// From the oldest frame on the stack, which ends at `entry`, to the newest one in the heap.
+    pub(super) fn enter_heap(&mut self, entry: Option<usize>) -> Step {
         let Some(heap) = self.heap() else {
             return self.cut(HeapFailure::Off);
         };
@@ -37,7 +76,13 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
             (true, counted) => counted,
             (false, _) => None,
         };
-        self.enter_chunks_of(heap.continuation(self.thread.java_thread), pauses)
+        let continuation = heap.continuation(self.thread.java_thread, self.entries_passed);
+        self.inner_entry = entry.filter(|at| continuation.is_err() && self.is_nested(*at));
+        let continuation = match self.inner_entry {
+            Some(entry) => heap.continuation_at(entry.wrapping_add(ENTRY_CONTINUATION)),
+            None => continuation,
+        };
+        self.enter_chunks_of(continuation, pauses)
     }
 
     /// The newest frame of a thread that has none on a stack.
@@ -57,10 +102,12 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
         let Some(heap) = self.heap() else {
             return self.cut(HeapFailure::Off);
         };
+        // Of a continuation within this one.
+        let earlier = self.heap_part;
         self.heap_part = Some(HeapPart {
-            stack_count: self.count,
+            stack_count: earlier.map_or(self.count, |part| part.stack_count),
             chunks_left: MAX_CHUNKS,
-            pauses,
+            pauses: earlier.map_or(pauses, |part| part.pauses),
         });
         self.enter_chunk(continuation.and_then(|found| heap.newest_chunk(found)))
     }
@@ -111,7 +158,7 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
     /// moved all its frames to the heap; unless it begins or ends.
     pub(super) fn resumed(&mut self) -> Step {
         self.count = 0;
-        let newest = self.enter_heap();
+        let newest = self.enter_heap(None);
         if newest.is_err() {
             self.count = 1;
             self.leave_heap();
@@ -124,7 +171,7 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
     /// heap already. What is left on the stack does not count then.
     pub(super) fn moved_to_heap(&mut self, caller_pc: usize) -> Option<Frame> {
         self.is_blocking = false;
-        let newest = self.enter_heap().ok();
+        let newest = self.enter_heap(None).ok();
         if newest.is_none_or(|frame| frame.pc != caller_pc) {
             self.leave_heap();
             return None;
@@ -156,7 +203,7 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
             part.chunks_left = part.chunks_left.wrapping_sub(1);
             self.heap_part = Some(part);
             let chunk = match next {
-                Ok(0) => return Err(self.end_of_heap()),
+                Ok(0) => return self.end_of_heap(),
                 Ok(chunk) => chunk,
                 Err(why) => return self.cut(why),
             };
@@ -248,21 +295,40 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
         self.memory.word(frame.method.addr())
     }
 
-    /// No chunk is left: the oldest method must be the root.
-    fn end_of_heap(&mut self) -> End {
+    /// No chunk is left: the oldest method must be the root. Below a continuation within another one
+    /// the stack goes on.
+    fn end_of_heap(&mut self) -> Step {
         let oldest = self.count.checked_sub(1);
         let method = oldest.and_then(|frame| self.method_of(frame));
         let is_root = self
             .heap()
             .zip(method)
             .is_some_and(|(heap, method)| heap.is_root(method));
-        if is_root {
-            self.heap_frames = HeapFrames::Whole;
-            End::VirtualRoot
-        } else {
-            self.heap_frames = HeapFrames::Cut(HeapFailure::Frame);
-            End::Frozen
+        if !is_root {
+            return self.cut(HeapFailure::Frame);
         }
+        self.heap_frames = HeapFrames::Whole;
+        match self.inner_entry.take() {
+            Some(entry) => self.entry_frame(entry),
+            None => Err(End::VirtualRoot),
+        }
+    }
+
+    /// The frame of `Continuation.enterSpecial` at `entry`.
+    fn entry_frame(&mut self, entry: usize) -> Step {
+        let pc = self
+            .chunks
+            .map_or(0, |chunks| chunks.entry_pc.load(Relaxed));
+        if pc == 0 {
+            return self.cut(HeapFailure::Frame);
+        }
+        self.region = Region::stack(self.thread.registers.sp, self.thread.stack_high);
+        Ok(Frame {
+            pc,
+            sp: entry,
+            fp: 0,
+            exit: FrameExit::Call,
+        })
     }
 
     fn cut(&mut self, why: HeapFailure) -> Step {

@@ -26,7 +26,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         if blob.kind == BlobKind::NativeWrapper {
             self.note(&method, NATIVE_BCI, FrameKind::Native)?;
             if self.is_virtual(&method, b"enterSpecial") {
-                return Err(End::VirtualRoot);
+                return self.continuation_entry(frame, blob);
             }
             self.is_blocking = self.count == 1 && self.is_virtual(&method, YIELD_METHOD);
             if self.is_blocking {
