@@ -68,6 +68,18 @@ impl Jdk {
         Self::find(21).expect("scripts/toolchain.sh jdk21 finds or fetches it")
     }
 
+    /// A run time that this JDK has made.
+    #[must_use]
+    pub fn linked(self, home: PathBuf) -> Self {
+        let home = Box::leak(home.into_boxed_path());
+        Self { home, ..self }
+    }
+
+    /// Whether it has an archive of its own classes, to which those of programs are added.
+    pub fn has_class_archive(self) -> bool {
+        self.home.join("lib/server/classes.jsa").exists()
+    }
+
     /// A tool of its `bin` directory.
     pub fn tool(&self, name: &str) -> PathBuf {
         self.home.join("bin").join(name)

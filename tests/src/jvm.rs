@@ -57,6 +57,25 @@ impl TestDir {
         self.path.join(name)
     }
 
+    /// Makes `app.jar` in it, of these directories of classes, with a `jar` of any JDK; `None`, with
+    /// a line on stdout, if there is none.
+    pub fn jar(&self, manifest: &str, classes: &[&str]) -> Option<PathBuf> {
+        let mut tools = Jdk::all().into_iter().map(|jdk| jdk.tool("jar"));
+        let Some(tool) = tools.find(|tool| tool.exists()) else {
+            println!("SKIP: no JDK with a jar tool");
+            return None;
+        };
+        let (text, jar) = (self.file("manifest"), self.file("app.jar"));
+        fs::write(&text, manifest).unwrap();
+        let mut command = Command::new(tool);
+        command.arg("cfm").arg(&jar).arg(&text);
+        for directory in classes {
+            command.args(["-C", directory, "."]);
+        }
+        run(command).success();
+        Some(jar)
+    }
+
     /// The recording in it; fails if there is not exactly one.
     pub fn recording(&self) -> Recording {
         let all = self.recordings();

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
 use e2e::recording::{Event, Frame};
 use e2e::{Jdk, Jvm, TestDir};
@@ -20,7 +18,9 @@ struct Redefined {
 fn runs(arguments: &[&str]) -> Vec<(Jdk, Redefined)> {
     let on = |jdk: Jdk| {
         let test_dir = TestDir::new();
-        let jar = agent_jar(&test_dir)?;
+        // It makes `Redefined` a Java agent too.
+        let manifest = "Premain-Class: Redefined\nCan-Redefine-Classes: true\n";
+        let jar = test_dir.jar(manifest, &[])?;
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=1ms,file=app.jfr")
             .flag(&format!("-javaagent:{}", jar.display()))
@@ -37,22 +37,6 @@ fn runs(arguments: &[&str]) -> Vec<(Jdk, Redefined)> {
         Some((jdk, redefined))
     };
     Jdk::all().into_iter().filter_map(on).collect()
-}
-
-/// A jar that makes `Redefined` a Java agent too; made by a `jar` of any JDK here.
-fn agent_jar(test_dir: &TestDir) -> Option<PathBuf> {
-    let mut tools = Jdk::all().into_iter().map(|jdk| jdk.tool("jar"));
-    let Some(tool) = tools.find(|tool| tool.exists()) else {
-        println!("SKIP: no JDK with a jar tool");
-        return None;
-    };
-    let (manifest, jar) = (test_dir.file("manifest"), test_dir.file("agent.jar"));
-    let text = "Premain-Class: Redefined\nCan-Redefine-Classes: true\n";
-    fs::write(&manifest, text).unwrap();
-    let mut command = Command::new(tool);
-    command.arg("cfm").arg(&jar).arg(&manifest);
-    assert!(command.status().unwrap().success());
-    Some(jar)
 }
 
 /// Old versions of a method run on for a while: they have the names and lines of the class they
