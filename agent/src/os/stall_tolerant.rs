@@ -2,10 +2,13 @@
 //! whole machine or process (a paused virtual machine, a debugger, `SIGSTOP`) counts as one step
 //! and does not end the wait. Without stalls such a timeout is a deadline.
 
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// How long one step waits.
 const STEP: Duration = Duration::from_millis(5);
+/// After so long [`until`] looks again.
+const LOOK_AGAIN: Duration = Duration::from_micros(500);
 
 /// Repeats `attempt` until it returns a value; `None` after `limit`. An attempt waits at most for
 /// the duration that it gets.
@@ -17,10 +20,22 @@ pub(crate) fn wait<T>(
     (0..steps).find_map(|_| attempt(STEP))
 }
 
+/// Waits until something holds; `false` if it does not within `limit`.
+pub(crate) fn until(limit: Duration, holds: impl Fn() -> bool) -> bool {
+    let attempt = |step: Duration| {
+        let end = Instant::now() + step;
+        while !holds() && Instant::now() < end {
+            thread::park_timeout(LOOK_AGAIN);
+        }
+        holds().then_some(())
+    };
+    wait(limit, attempt).is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Instant;
+    use std::cell::Cell;
 
     #[test]
     fn the_first_value_ends_the_wait() {
@@ -40,6 +55,21 @@ mod tests {
             None::<()>
         });
         assert_eq!((answer, waited), (None, Duration::from_millis(500)));
+    }
+
+    /// Each step takes its time, however often it looks.
+    #[test]
+    fn what_never_holds_is_waited_for_until_the_limit() {
+        let limit = Duration::from_millis(40);
+        let begin = Instant::now();
+        let looks = Cell::new(0);
+        let holds = || {
+            looks.set(looks.get() + 1);
+            false
+        };
+        assert!(!until(limit, holds));
+        assert!(begin.elapsed() >= limit && looks.get() > 8, "{looks:?}");
+        assert!(until(STEP, || true));
     }
 
     #[test]

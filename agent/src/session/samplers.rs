@@ -18,8 +18,7 @@ use crate::session::walkers::Walkers;
 use signal_core::filter::Condition;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a stop waits for running handlers; they take microseconds.
 const QUIET: Duration = Duration::from_millis(200);
@@ -191,15 +190,8 @@ pub(super) fn pause(components: &Components, samplers: Samplers) {
     components.sampled_cpu.end(CpuTime::now());
     components.events.disable();
     handler.enabled.store(false, SeqCst);
-    let quiet = |step: Duration| {
-        let end = Instant::now() + step;
-        while !handler.quiet() && Instant::now() < end {
-            thread::yield_now();
-        }
-        handler.quiet().then_some(())
-    };
     // A handler that runs even longer is ignored; its sample is lost.
-    let _ = stall_tolerant::wait(QUIET, quiet);
+    let _is_quiet = stall_tolerant::until(QUIET, || handler.quiet());
     handler.gc_pauses.store(0, Relaxed);
 }
 

@@ -37,7 +37,7 @@ const MAX_TIMERS: usize = 1024;
 /// Timers of a CPU, at least.
 const MIN_TIMERS_PER_CPU: usize = 8;
 /// How long the end waits for handlers that arm timers; they take microseconds.
-const QUIET: Duration = Duration::from_millis(100);
+const QUIET: Duration = Duration::from_millis(200);
 
 /// A CPU that is probed.
 #[derive(Debug)]
@@ -268,12 +268,7 @@ impl Drop for Prober {
     fn drop(&mut self) {
         self.table().close();
         let handler = self.handler;
-        let quiet = |step: Duration| {
-            std::thread::park_timeout(step.min(Duration::from_millis(1)));
-            handler.quiet().then_some(())
-        };
-        let is_quiet = stall_tolerant::wait(QUIET, quiet).is_some();
-        if !is_quiet {
+        if !stall_tolerant::until(QUIET, || handler.quiet()) {
             // A handler still holds an id: the timers stay, disarmed by their last expiry.
             for cpu in &mut self.cpus {
                 std::mem::take(&mut cpu.timers)
