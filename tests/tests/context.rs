@@ -4,6 +4,9 @@
 
 use e2e::recording::{Event, share_tolerance, weights_by};
 use e2e::{Jdk, Jvm, TestDir};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
 
 const EXPECTED: [(&str, f64); 3] = [("/checkout", 0.7), ("/search", 0.2), ("/home", 0.1)];
 
@@ -335,7 +338,7 @@ fn no_class_reaches_memory_through_the_agent() {
     }
 }
 
-/// The agent carries the bytes of two classes: they are what their sources give.
+/// The agent carries the bytes of classes: they are what their sources give.
 #[test]
 fn embedded_classes_match_their_sources() {
     let test_dir = TestDir::new();
@@ -346,10 +349,22 @@ fn embedded_classes_match_their_sources() {
         .output()
         .unwrap();
     assert!(made.status.success(), "{made:?}");
-    for name in ["DirectMemory.class", "TaskEntry.class"] {
-        let expected = std::fs::read(tree.join("agent/src/jvm").join(name)).unwrap();
-        let made = std::fs::read(test_dir.file(name)).unwrap();
-        assert!(made == expected, "{name}: run make direct-memory");
+    let classes = |directory: &Path| -> BTreeMap<OsString, Vec<u8>> {
+        let entries = std::fs::read_dir(directory).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let classes = paths.filter(|path| path.extension().is_some_and(|end| end == "class"));
+        classes
+            .map(|path| {
+                let name = path.file_name().unwrap().to_owned();
+                (name, std::fs::read(path).unwrap())
+            })
+            .collect()
+    };
+    let embedded = classes(&tree.join("agent/src/jvm"));
+    let made = classes(test_dir.path());
+    assert!(embedded.keys().eq(made.keys()), "{:?}", made.keys());
+    for (name, made) in &made {
+        assert!(embedded[name] == *made, "{name:?}: run make direct-memory");
     }
 }
 

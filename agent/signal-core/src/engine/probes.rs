@@ -105,6 +105,8 @@ pub struct ProbeTable {
     cpus: &'static [CpuProbes],
     /// Probes are taken and armed.
     is_open: AtomicBool,
+    /// Threads that may hold the id of a timer.
+    arming: AtomicU32,
     interval_ns: AtomicU64,
     /// Random number of this recording.
     seed: AtomicU64,
@@ -125,6 +127,7 @@ impl ProbeTable {
         Self {
             cpus,
             is_open: AtomicBool::new(false),
+            arming: AtomicU32::new(0),
             interval_ns: AtomicU64::new(1),
             seed: AtomicU64::new(1),
             main_tid: AtomicI32::new(0),
@@ -151,6 +154,12 @@ impl ProbeTable {
     /// The end of [`ProbeTable::open`]: a handler that starts from now on arms no timer.
     pub fn close(&self) {
         self.is_open.store(false, SeqCst);
+    }
+
+    /// Whether a thread may be about to arm a timer. After [`ProbeTable::close`] it stays `false`.
+    pub fn is_arming(&self) -> bool {
+        // SeqCst with `arm`: either that is seen here, or it sees that the table is closed.
+        self.arming.load(SeqCst) != 0
     }
 
     /// The timers of a CPU, if it can be probed.
@@ -303,10 +312,15 @@ impl ProbeTable {
     /// Arms the timers of a CPU that may be armed. The caller runs on that CPU. Returns the number of
     /// intervals without a probe, because their instant had passed.
     pub fn arm(&self, cpu: usize, now_ns: u64) -> u64 {
+        self.arming.fetch_add(1, SeqCst);
+        let probes = self.cpu(cpu).filter(|_| self.is_open.load(SeqCst));
+        let skipped = probes.map_or(0, |probes| self.arm_probes(probes, now_ns));
+        self.arming.fetch_sub(1, SeqCst);
+        skipped
+    }
+
+    fn arm_probes(&self, probes: &CpuProbes, now_ns: u64) -> u64 {
         let mut skipped = 0;
-        let Some(probes) = self.cpu(cpu).filter(|_| self.is_open.load(SeqCst)) else {
-            return skipped;
-        };
         for (index, probe) in probes.probes.iter().enumerate() {
             if !probes.has_room(now_ns, self.interval()) {
                 break;

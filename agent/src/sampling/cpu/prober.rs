@@ -266,9 +266,9 @@ impl Prober {
 impl Drop for Prober {
     /// No handler arms a timer after its deletion: the kernel may give its id to somebody else.
     fn drop(&mut self) {
-        self.table().close();
-        let handler = self.handler;
-        if !stall_tolerant::until(QUIET, || handler.quiet()) {
+        let table = self.table();
+        table.close();
+        if !stall_tolerant::until(QUIET, || !table.is_arming()) {
             // A handler still holds an id: the timers stay, disarmed by their last expiry.
             for cpu in &mut self.cpus {
                 std::mem::take(&mut cpu.timers)
