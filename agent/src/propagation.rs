@@ -27,6 +27,8 @@ static PATCHED: AtomicU8 = AtomicU8::new(0);
 static VERSION: AtomicU32 = AtomicU32::new(0);
 /// Classes whose patch failed, with the reason.
 static FAULTS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+/// Number of the count of tasks for which `WeakTable` had no room.
+const LOST: u8 = 8;
 static STATE: Mutex<State> = Mutex::new(State::NEW);
 
 /// What is known of the mechanisms. Its lock is not held while the VM loads classes, which runs
@@ -60,9 +62,6 @@ impl State {
 
     /// A mechanism that is wanted and was not applied yet; from now on the caller applies it.
     fn take_next(&mut self) -> Option<Mechanism> {
-        if !self.has_carrier {
-            return None;
-        }
         let is_next = |mechanism: &Mechanism| {
             self.wanted.has(*mechanism) && !self.outcomes.contains_key(mechanism)
         };
@@ -95,14 +94,16 @@ pub(crate) fn end(jni: Jni) {
 }
 
 /// The Java API is in use; it carries contexts with `carrier`.
-pub(crate) fn set_carrier(jvmti: Jvmti, jni: Jni, carrier: &LocalRef<'_>) {
+pub(crate) fn set_carrier(jni: Jni, carrier: &LocalRef<'_>) {
     if task_entry::set_carrier(jni, carrier) {
-        lock(&STATE).has_carrier = true;
-        apply(jvmti, jni);
+        let mut state = lock(&STATE);
+        state.has_carrier = true;
+        turn(&state, jni);
     }
 }
 
-/// Applies what is wanted if the API is there to carry contexts.
+/// Applies what is wanted: before the API is there, as a method that runs already, such as the loop
+/// of a timer's thread, stays as it is.
 fn apply(jvmti: Jvmti, jni: Jni) {
     loop {
         let Some(mechanism) = lock(&STATE).take_next() else {
@@ -136,7 +137,16 @@ fn apply_one(jvmti: Jvmti, jni: Jni, mechanism: Mechanism) -> Outcome {
     if classes.is_empty() {
         return Outcome::Absent(version);
     }
-    let applied = load_anew(jvmti, jni, mechanism, &classes);
+    if !task_entry::prepare(jni) {
+        return Outcome::Off("the classes that hooks call cannot be defined".to_owned());
+    }
+    let mut applied = load_anew(jvmti, jni, mechanism, &classes);
+    let is_at_fault = |class: &&str| lock(&FAULTS).remove(*class).is_some();
+    if classes.iter().filter(|class| is_at_fault(class)).count() > 0 {
+        // Another agent that changes the same class at the same time can make the VM post bytes
+        // that are no class.
+        applied = load_anew(jvmti, jni, mechanism, &classes);
+    }
     let faults = lock(&FAULTS);
     let fault = classes
         .iter()
@@ -149,11 +159,11 @@ fn apply_one(jvmti: Jvmti, jni: Jni, mechanism: Mechanism) -> Outcome {
 }
 
 fn load_anew(jvmti: Jvmti, jni: Jni, mechanism: Mechanism, classes: &[&str]) -> Result<(), String> {
-    jvmti.watch_class_files().map_err(refusal)?;
-    PATCHED.fetch_or(mechanism.bit(), Relaxed);
     jni.with_local_frame(|jni| {
         let find = |class: &&str| find(jni, class).ok_or(format!("there is no class {class}"));
         let classes: Vec<LocalRef<'_>> = classes.iter().map(find).collect::<Result<_, _>>()?;
+        jvmti.watch_class_files().map_err(refusal)?;
+        PATCHED.fetch_or(mechanism.bit(), Relaxed);
         jvmti.retransform(&classes).map_err(refusal)
     })
 }
@@ -206,21 +216,32 @@ fn with_hooks(hooks: &[Hook<'_>], calls: &[CallHook<'_>], bytes: &[u8]) -> Resul
 }
 
 /// The lines of `status`.
-pub(crate) fn status() -> Vec<String> {
-    let state = lock(&STATE);
+pub(crate) fn status(jni: Option<Jni>) -> Vec<String> {
+    let (wanted, outcomes) = {
+        let state = lock(&STATE);
+        (state.wanted, state.outcomes.clone())
+    };
+    let counted = |number| jni.map_or(0, |jni| task_entry::counted(jni, number));
     let line = |mechanism: Mechanism| {
-        let outcome = state.outcomes.get(&mechanism);
+        let outcome = outcomes.get(&mechanism);
         let text = match outcome {
-            _ if !state.wanted.has(mechanism) => return None,
-            None => "waits for the first use of the Java API".to_owned(),
-            Some(Outcome::Pending) => "is being turned on".to_owned(),
-            Some(Outcome::On(classes)) => format!("on (classes with hooks: {classes})"),
+            _ if !wanted.has(mechanism) => return None,
+            None | Some(Outcome::Pending) => "is being turned on".to_owned(),
+            Some(Outcome::On(classes)) => {
+                let carried = counted(mechanism as u8);
+                format!("on (classes with hooks: {classes}, contexts carried: {carried})")
+            }
             Some(Outcome::Off(why)) => format!("off ({why})"),
             Some(Outcome::Absent(version)) => format!("off (JDK {version} has none)"),
         };
         Some(format!("propagate {}: {text}", mechanism.word()))
     };
-    Mechanism::ALL.into_iter().filter_map(line).collect()
+    let mut lines: Vec<String> = Mechanism::ALL.into_iter().filter_map(line).collect();
+    let lost = counted(LOST);
+    if lost > 0 {
+        lines.push(format!("propagate contexts without room: {lost}"));
+    }
+    lines
 }
 
 #[cfg(test)]

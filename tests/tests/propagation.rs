@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, ProcessOutput, TestDir};
+use e2e::{Jdk, Jvm, ProcessOutput, TestDir, env_number};
 
 /// By mechanism, the ways in which `Propagated` hands work over.
 const WAYS: &[(&str, &[&str])] = &[
@@ -109,7 +109,7 @@ fn assert_followed(what: &str, run: &ProcessOutput, mechanisms: &str, jdk: Jdk) 
     let lines = run.stdout.lines();
     let mut found: Vec<&str> = lines.filter(|line| line.contains(": {")).collect();
     found.sort_unstable();
-    assert_eq!(found, expected, "{what}");
+    assert_eq!(found, expected, "{what}: {:?} {}", run.code, run.stderr);
     assert!(run.agent_lines().is_empty(), "{what}: {}", run.stderr);
 }
 
@@ -184,6 +184,41 @@ fn pools_show_the_tasks_of_the_application() {
     }
 }
 
+/// The worker runs the code of before, which shows the hooks what the queue has.
+#[test]
+fn pool_that_worked_before_the_attach_shows_its_own_tasks() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir).main("PoolHooks", &["attached"]);
+        let jvm = jvm.start();
+        jvm.wait_for_line("ready");
+        let file = test_dir.file("app.jfr");
+        jvm.agent_command_ok(&format!("start,propagate=all,file={}", file.display()));
+        fs::write(test_dir.file("attached"), "").unwrap();
+        let run = jvm.finish();
+        assert_eq!(run.code, Some(0), "{jdk}: {}", run.stderr);
+        assert!(run.stdout.ends_with("hooks: {}\n"), "{jdk}: {}", run.stdout);
+    }
+}
+
+/// Contexts of several threads meet in the same pools.
+#[test]
+fn no_task_sees_the_context_of_another_one() {
+    let tasks = env_number("CTXAGENT_TASKS").unwrap_or(100_000);
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let options = "start,propagate=all,interval=1ms,file=app.jfr,ctx=tenant";
+        let jvm = Jvm::new(jdk, &test_dir).agent(options);
+        let run = jvm.main("Crossed", &[&tasks.to_string()]).run_ok();
+        println!("{jdk}: {}", run.stdout);
+        assert_eq!(run.numbers("wrong: "), [0], "{jdk}");
+        assert_eq!(run.numbers("seen: "), [tasks], "{jdk}");
+        if jdk.has_virtual_threads() {
+            assert_eq!(run.numbers("handed over by waits: "), [0], "{jdk}");
+        }
+    }
+}
+
 #[test]
 fn nothing_follows_after_the_stop() {
     let run = propagated(Jdk::main(), &["platform", "stop"], ",propagate=all");
@@ -197,7 +232,9 @@ fn each_recording_has_its_own_mechanisms() {
     let commands = ["platform", "stop", again];
     let run = propagated(Jdk::main(), &commands, ",propagate=futures");
     assert_followed("second recording", &run, "completions", Jdk::main());
-    assert_eq!(status(&run), ["completions: on (classes with hooks: 16)"]);
+    let lines = status(&run);
+    let line = "completions: on (classes with hooks: 16, contexts carried: ";
+    assert!(lines.len() == 1 && lines[0].starts_with(line), "{lines:?}");
 }
 
 #[test]

@@ -23,8 +23,8 @@ fn assert_followed(what: &str, run: &ProcessOutput) {
     assert_eq!(contexts, expected, "{what}: {}", run.stderr);
     let states: Vec<&str> = run.lines_after("propagate ").collect();
     let on = [
-        "futures: on (classes with hooks: 2)",
-        "completions: on (classes with hooks: 16)",
+        "futures: on (classes with hooks: 2, contexts carried: 1)",
+        "completions: on (classes with hooks: 16, contexts carried: 3)",
     ];
     assert_eq!(states, on, "{what}");
     assert!(run.agent_lines().is_empty(), "{what}: {}", run.stderr);

@@ -296,10 +296,10 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_carryTasks<'l>(
     carrier: JObject<'l>,
 ) {
     enter(OnFailure::IgnoreAndCount, "carryTasks", (), || {
-        if let (Some(live), Some(jni)) = (live(), Jni::of_native(&env))
+        if let (Some(_), Some(jni)) = (live(), Jni::of_native(&env))
             && let Some(carrier) = LocalRef::of_native(&jni, &carrier)
         {
-            propagation::set_carrier(live.jvmti, jni, &carrier);
+            propagation::set_carrier(jni, &carrier);
         }
     });
 }

@@ -68,7 +68,7 @@ pub(crate) fn text(session: &Session) -> String {
     for line in api_copies::status() {
         let _ = writeln!(text, "java api: {line}");
     }
-    for line in propagation::status() {
+    for line in propagation::status(components.vm.env()) {
         let _ = writeln!(text, "{line}");
     }
     for (counter, value) in session.counters.iter() {

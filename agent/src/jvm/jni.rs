@@ -237,6 +237,21 @@ impl Jni {
         !self.clear_exception() && result
     }
 
+    /// Calls a static method that returns a `long`; 0 if it threw.
+    pub(crate) fn call_static_long(
+        self,
+        class: &LocalRef<'_>,
+        method: jmethodID,
+        arguments: &[Argument<'_>],
+    ) -> i64 {
+        let arguments: Vec<jvalue> = arguments.iter().map(|it| it.raw()).collect();
+        let result = call!(
+            self,
+            v1_2.CallStaticLongMethodA(class.0, method, arguments.as_ptr())
+        );
+        if self.clear_exception() { 0 } else { result }
+    }
+
     /// Length of an array.
     pub(crate) fn array_length(self, array: &LocalRef<'_>) -> i32 {
         call!(self, v1_2.GetArrayLength(array.0))

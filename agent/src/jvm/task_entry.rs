@@ -13,14 +13,18 @@ const C_CALLS: &CStr = c"java/util/concurrent/TaskCalls";
 
 /// What there is to define, superclasses first, `TaskEntry` last. `make direct-memory` builds the
 /// bytes; a test compares them with their sources.
-const CLASSES: [(&CStr, &[u8]); 8] = [
+const CLASSES: [(&CStr, &[u8]); 9] = [
+    (
+        c"jdk/internal/javac/WeakTable$Entry",
+        include_bytes!("WeakTable$Entry.class"),
+    ),
+    (
+        c"jdk/internal/javac/WeakTable",
+        include_bytes!("WeakTable.class"),
+    ),
     (
         c"jdk/internal/javac/TaskTable",
         include_bytes!("TaskTable.class"),
-    ),
-    (
-        c"jdk/internal/javac/TaskTable$Entry",
-        include_bytes!("TaskTable$Entry.class"),
     ),
     (
         c"jdk/internal/javac/TaskEntry$TimerTasks",
@@ -48,6 +52,13 @@ const CLASSES: [(&CStr, &[u8]); 8] = [
 /// `TaskEntry`, once all are defined. Never held while calling the VM.
 static CLASS: Mutex<WeakRef> = Mutex::new(WeakRef::NONE);
 
+/// Defines the classes, unless they are. `false`: no hook may be inserted, for it would not find
+/// them.
+pub(crate) fn prepare(jni: Jni) -> bool {
+    let class = jni.with_local_frame(|jni| defined(jni).or_else(|| define(jni)).map(|_| ()));
+    class.is_some()
+}
+
 /// Has hooks use `carrier`, a `BinaryOperator`, unless one is in use. `false` if the heap is full.
 pub(crate) fn set_carrier(jni: Jni, carrier: &LocalRef<'_>) -> bool {
     let signature = c"(Ljava/util/function/BinaryOperator;)V";
@@ -57,6 +68,16 @@ pub(crate) fn set_carrier(jni: Jni, carrier: &LocalRef<'_>) -> bool {
 /// Turns hooks on or off: those of the mechanisms whose bits are set are on.
 pub(crate) fn turn(jni: Jni, on: u8) -> bool {
     call(jni, c"turn", c"(I)V", Argument::Int(on.into()))
+}
+
+/// What the hooks have counted under a number; 0 if there are none.
+pub(crate) fn counted(jni: Jni, number: u8) -> i64 {
+    let counted = jni.with_local_frame(|jni| {
+        let class = defined(jni)?;
+        let method = jni.static_method_id(&class, c"counted", c"(I)J")?;
+        Some(jni.call_static_long(&class, method, &[Argument::Int(number.into())]))
+    });
+    counted.unwrap_or(0)
 }
 
 fn call(jni: Jni, name: &CStr, signature: &CStr, argument: Argument<'_>) -> bool {

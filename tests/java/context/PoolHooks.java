@@ -11,11 +11,15 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * What a pool shows of the tasks that it was given within a scope is the application's own; prints
- * {@code whole: CONTEXT}, the context that they saw. A task that is not the application's, or none,
- * is an exception.
+ * {@code hooks: CONTEXT}, the context that they saw. A task that is not the application's, or none,
+ * is an exception. With an argument: of a pool whose worker has begun before the agent is attached.
  */
 public final class PoolHooks {
     public static void main(String[] args) throws Exception {
+        if (args.length > 0) {
+            attached();
+            return;
+        }
         try (RecordingContext scope = RecordingContext.where("tenant", "acme").build()) {
             hooks();
             rejection();
@@ -94,8 +98,23 @@ public final class PoolHooks {
         }
     }
 
-    private static void hooks() throws Exception {
+    private static void attached() throws Exception {
         Pool pool = new Pool(new LinkedBlockingQueue<>());
+        Named first = new Named("first");
+        pool.execute(first);
+        first.done.await();
+        System.out.println("ready");
+        Threads.awaitFile("attached");
+        try (RecordingContext scope = RecordingContext.where("tenant", "acme").build()) {
+            hooks(pool);
+        }
+    }
+
+    private static void hooks() throws Exception {
+        hooks(new Pool(new LinkedBlockingQueue<>()));
+    }
+
+    private static void hooks(Pool pool) throws Exception {
         Named task = new Named("task");
         pool.execute(task);
         pool.shutdown();

@@ -15,19 +15,24 @@ final class CarriedContext extends SnapshotContents {
     /** See {@link Origin#closedSince}. */
     private final int closedSince;
 
-    private CarriedContext() {
-        long key = CurrentThread.key();
-        long block = Slab.find(key);
-        boolean isCarried = block != Slab.NONE && Origin.isCarried(block);
-        if (isCarried) {
-            originOwner = Origin.owner(block);
-            originScope = Origin.scope(block);
-            closedSince = Origin.closedSince(block);
-        } else {
-            originOwner = key;
-            originScope = block == Slab.NONE ? 0 : Origin.oldest(block);
-            closedSince = 0;
-        }
+    /** The context of the current thread, and where it comes from. */
+    private CarriedContext(long originOwner, long originScope, int closedSince) {
+        this.originOwner = originOwner;
+        this.originScope = originScope;
+        this.closedSince = closedSince;
+    }
+
+    /** Whether it is that of a block, and comes from there. */
+    private boolean isOf(long block, long owner, long scope, int since) {
+        return raw == null
+                && Slab.rawUsed(block) == 0
+                && ids0 == Slab.ids(block, 0)
+                && ids1 == Slab.ids(block, 1)
+                && ids2 == Slab.ids(block, 2)
+                && ids3 == Slab.ids(block, 3)
+                && originOwner == owner
+                && originScope == scope
+                && closedSince == since;
     }
 
     @Override
@@ -35,18 +40,40 @@ final class CarriedContext extends SnapshotContents {
         return new CarriedScope(this, EventFilter.prepare());
     }
 
-    /** Captures the context of the thread that makes the task. */
+    /**
+     * Captures the context of the thread that makes the task. Tasks that a scope makes one after
+     * the other share what is captured.
+     */
     static final class Source implements SnapshotSource {
+        private static final int PLACES = 4_096;
+        /** What threads captured last, by the numbers of their blocks; some share a place. */
+        private final CarriedContext[] last = new CarriedContext[PLACES];
+
         /** Has the VM initialise the classes: here, not where a task is made or runs. */
         Source() {
-            capture();
+            new CarriedContext(0, 0, 0);
             Origin.initialise();
             CarriedScope.initialise();
         }
 
         @Override
         public ContextSnapshot capture() {
-            return new CarriedContext();
+            long key = CurrentThread.key();
+            long block = Slab.find(key);
+            if (block == Slab.NONE) {
+                return null;
+            }
+            boolean isCarried = Origin.isCarried(block);
+            long owner = isCarried ? Origin.owner(block) : key;
+            long scope = isCarried ? Origin.scope(block) : Origin.oldest(block);
+            int since = isCarried ? Origin.closedSince(block) : 0;
+            int place = Slab.index(block) % PLACES;
+            CarriedContext context = last[place];
+            if (context == null || !context.isOf(block, owner, scope, since)) {
+                context = new CarriedContext(owner, scope, since);
+                last[place] = context;
+            }
+            return context;
         }
     }
 

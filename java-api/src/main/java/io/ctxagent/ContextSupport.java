@@ -129,6 +129,8 @@ final class ContextSupport {
                 // Before the first scope: from then on tasks carry it.
                 carryTasks();
                 Bridge.setReady();
+                // A recording that began meanwhile may not have found this copy ready.
+                carryTasks();
             }
         } finally {
             isPreparing = false;

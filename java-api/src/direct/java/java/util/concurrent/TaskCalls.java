@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.List;
 import jdk.internal.javac.TaskEntry;
 import jdk.internal.javac.TaskTable;
+import jdk.internal.javac.WeakTable;
 
 /**
  * What the agent has classes of this package call that need more than {@link TaskEntry}: members
@@ -11,6 +12,8 @@ import jdk.internal.javac.TaskTable;
  */
 final class TaskCalls {
     private static final ForkedTasks FORKED = new ForkedTasks();
+    /** Pools of the application's own classes. */
+    private static final WeakTable NEW_POOLS = new WeakTable();
     /** Whether a queue ever got a task in place of the application's. */
     private static volatile boolean hasPooled;
 
@@ -36,16 +39,30 @@ final class TaskCalls {
                 || task instanceof CompletableFuture.AsynchronousCompletionTask;
     }
 
-    /** Whether the queue does not look at its tasks, as one does that orders them. */
+    /** Whether neither the pool's queue nor its hooks see that the task is another one. */
     private static boolean takesAnyTask(ThreadPoolExecutor pool) {
         try {
             Class<?> queue = pool.getQueue().getClass();
             return queue.getClassLoader() == null
                     && queue != PriorityBlockingQueue.class
-                    && queue != DelayQueue.class;
+                    && queue != DelayQueue.class
+                    && (pool.getClass().getClassLoader() == null || isNew(pool));
         } catch (Throwable ofTheApplication) {
             return false;
         }
+    }
+
+    /**
+     * Whether all workers of the pool began after the calls of its hooks were replaced. Those
+     * before call them with what they get from the queue.
+     */
+    private static boolean isNew(ThreadPoolExecutor pool) {
+        boolean isKnown = NEW_POOLS.has(pool);
+        if (!isKnown && pool.getLargestPoolSize() == 0) {
+            NEW_POOLS.put(pool, null);
+            return true;
+        }
+        return isKnown;
     }
 
     /** The application's task, of one from a queue. */

@@ -4,6 +4,7 @@ import java.lang.ref.WeakReference;
 import java.util.TimerTask;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
@@ -32,6 +33,14 @@ public final class TaskEntry implements Runnable {
     public static final int TIMER = 1 << 6;
     public static final int THREADS = 1 << 7;
 
+    /** Number of the count of objects that tables had no room for. */
+    static final int LOST = 8;
+    /** Counts of a stripe: one for each mechanism, and of those lost. */
+    private static final int COUNTS = 16;
+    /** Threads count in different stripes, mostly. */
+    private static final int STRIPES = 16;
+
+    private static final AtomicLongArray counts = new AtomicLongArray(STRIPES * COUNTS);
     private static final TimerTasks TIMED = new TimerTasks();
     private static final StartedThreads STARTED = new StartedThreads();
 
@@ -204,6 +213,24 @@ public final class TaskEntry implements Runnable {
             return task;
         }
         BinaryOperator<Object> carrier = known.get();
-        return carrier == null ? task : carrier.apply(task, kind);
+        Object carried = carrier == null ? task : carrier.apply(task, kind);
+        if (carried != task) {
+            count(Integer.numberOfTrailingZeros(mechanism));
+        }
+        return carried;
+    }
+
+    static void count(int number) {
+        int stripe = System.identityHashCode(Thread.currentThread()) % STRIPES;
+        counts.getAndIncrement(stripe * COUNTS + number);
+    }
+
+    /** Called by the agent only: contexts carried by a mechanism, by the number of its bit. */
+    private static long counted(int number) {
+        long sum = 0;
+        for (int stripe = 0; stripe < STRIPES; stripe++) {
+            sum += counts.get(stripe * COUNTS + number);
+        }
+        return sum;
     }
 }
