@@ -22,17 +22,25 @@ final class CarriedContext extends SnapshotContents {
         this.closedSince = closedSince;
     }
 
-    /** Whether it is that of a block, and comes from there. */
-    private boolean isOf(long block, long owner, long scope, int since) {
+    /** That of a task, with the origin of the task's own, or that of the oldest scope. */
+    private static CarriedContext of(long block, long key) {
+        return Origin.isCarried(block)
+                ? new CarriedContext(
+                        Origin.owner(block), Origin.scope(block), Origin.closedSince(block))
+                : new CarriedContext(key, Origin.oldest(block), 0);
+    }
+
+    /** Whether it is still that of a block, and its origin, which is there, is open. */
+    private boolean isStillOf(long block, long key) {
         return raw == null
                 && Slab.rawUsed(block) == 0
                 && ids0 == Slab.ids(block, 0)
                 && ids1 == Slab.ids(block, 1)
                 && ids2 == Slab.ids(block, 2)
                 && ids3 == Slab.ids(block, 3)
-                && originOwner == owner
-                && originScope == scope
-                && closedSince == since;
+                && originOwner == key
+                && (int) Origin.carried(block) == 0
+                && Origin.isIn(block, originScope);
     }
 
     @Override
@@ -63,14 +71,10 @@ final class CarriedContext extends SnapshotContents {
             if (block == Slab.NONE) {
                 return null;
             }
-            boolean isCarried = Origin.isCarried(block);
-            long owner = isCarried ? Origin.owner(block) : key;
-            long scope = isCarried ? Origin.scope(block) : Origin.oldest(block);
-            int since = isCarried ? Origin.closedSince(block) : 0;
             int place = Slab.index(block) % PLACES;
             CarriedContext context = last[place];
-            if (context == null || !context.isOf(block, owner, scope, since)) {
-                context = new CarriedContext(owner, scope, since);
+            if (context == null || !context.isStillOf(block, key)) {
+                context = of(block, key);
                 last[place] = context;
             }
             return context;
@@ -81,28 +85,29 @@ final class CarriedContext extends SnapshotContents {
         static void initialise() {}
 
         private final boolean hasOrigin;
-        private final long outerCarried;
-        private final long outerOwner;
-        private final long outerScope;
+        /** Of the task around this one; {@code null} if there is none, as mostly. */
+        private final Origin.Saved outer;
 
         CarriedScope(CarriedContext context, boolean filtering) {
             super(context, true, filtering);
             long b = block;
             hasOrigin = b != Slab.NONE && context.originScope != 0;
-            outerCarried = hasOrigin ? Origin.carried(b) : 0;
-            outerOwner = hasOrigin ? Origin.owner(b) : 0;
-            outerScope = hasOrigin ? Origin.scope(b) : 0;
+            outer = hasOrigin && Origin.carried(b) != 0 ? new Origin.Saved(b) : null;
             if (hasOrigin) {
                 long carried = Integer.toUnsignedLong(serial) | (long) context.closedSince << 32;
                 Origin.put(b, carried, context.originOwner, context.originScope);
             }
         }
 
+        /** So small that it is inlined where a task throws, or the scope would be an object. */
         @Override
         public void close() {
-            // While the block is this thread's: without a value it may be given back.
-            if (hasOrigin && Slab.isOf(block, owner)) {
-                Origin.put(block, outerCarried, outerOwner, outerScope);
+            finish();
+        }
+
+        private void finish() {
+            if (hasOrigin) {
+                Origin.putBack(block, owner, outer);
             }
             end();
         }

@@ -20,8 +20,10 @@ import java.util.concurrent.TimeUnit;
 public final class Origin {
     private Origin() {}
 
-    /** Has the VM initialise this class: here, not where a task is made or runs. */
-    public static void initialise() {}
+    /** Has the VM initialise the classes: here, not where a task is made or runs. */
+    public static void initialise() {
+        new Saved();
+    }
 
     /**
      * The serial of the scope by which a task got its context, 0 = none, and above it the second of
@@ -41,7 +43,38 @@ public final class Origin {
         return Memory.getLong(block, ORIGIN_SCOPE);
     }
 
-    /** The thread runs a task with a carried context. Also puts back what was there before. */
+    /** What a block has. */
+    public static final class Saved {
+        private final long carried;
+        private final long owner;
+        private final long scope;
+
+        private Saved() {
+            carried = 0;
+            owner = 0;
+            scope = 0;
+        }
+
+        public Saved(long block) {
+            carried = carried(block);
+            owner = owner(block);
+            scope = scope(block);
+        }
+    }
+
+    /** The task has run. {@code outer}: what the block had before, {@code null} for nothing. */
+    public static void putBack(long block, long key, Saved outer) {
+        // Else the block was given back, and can be another thread's.
+        if (Slab.isOf(block, key)) {
+            if (outer == null) {
+                Memory.putLong(block, CARRIED, 0);
+            } else {
+                put(block, outer.carried, outer.owner, outer.scope);
+            }
+        }
+    }
+
+    /** The thread runs a task with a carried context. */
     public static void put(long block, long carried, long owner, long scope) {
         Memory.putLong(block, CARRIED, 0);
         VarHandle.storeStoreFence();
@@ -87,7 +120,12 @@ public final class Origin {
 
     private static boolean isOpen(long owner, long scope) {
         long block = Slab.find(owner);
-        return block != Slab.NONE && stampIn(block, (int) (scope >>> 32)) == (int) scope;
+        return block != Slab.NONE && isIn(block, scope);
+    }
+
+    /** Whether this scope of the block's thread is open. */
+    public static boolean isIn(long block, long scope) {
+        return stampIn(block, (int) (scope >>> 32)) == (int) scope;
     }
 
     private static int stampIn(long block, int slot) {
