@@ -1,7 +1,6 @@
 //! Context follows tasks that the application hands to the JDK: methods of the JDK that take or run
 //! one call `TaskEntry`, which asks the Java API. The agent writes these calls into the classes
-//! ([`class_patcher`]) and has the VM load them anew, once a recording wants it (`propagate`) and
-//! the API is in use.
+//! ([`class_patcher`]) and has the VM load them anew, once a recording wants it (`propagate`).
 //!
 //! The calls stay for the life of the VM; without a recording that wants them each is one branch.
 
