@@ -4,9 +4,9 @@ import java.nio.ByteBuffer;
 import java.util.function.BinaryOperator;
 
 /**
- * What the Java API asks of the agent, off the hot path: contract 1 between the two. {@link Native}
- * is the agent library of this VM; tests bring a double. An object that is {@code null} means that
- * the heap was full: Java asks again.
+ * What the Java API asks of the agent, off the hot path: the contract between the two. {@link
+ * Native} is the agent library of this VM; tests bring a double. An object that is {@code null}
+ * means that the heap was full: Java asks again.
  */
 public interface Agent {
     /**
