@@ -179,9 +179,6 @@ fn find<'e>(jni: &'e Jni, class: &str) -> Option<LocalRef<'e>> {
 /// The class with hooks; `None` if it gets none. The VM calls this for each class of the boot
 /// loader that it loads, or loads anew.
 pub(crate) fn patched(name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
-    if !hooks::has_class(name) {
-        return None;
-    }
     let mechanisms = MechanismSet::of_bits(PATCHED.load(Relaxed));
     let (hooks, calls) = hooks::of_class(name, mechanisms, VERSION.load(Relaxed));
     if hooks.is_empty() && calls.is_empty() {

@@ -131,6 +131,17 @@ fn propagated(jdk: Jdk, arguments: &[&str], options: &str) -> ProcessOutput {
     jvm.agent(&options).main("Propagated", arguments).run_ok()
 }
 
+/// Runs a program that waits until the agent is attached.
+fn attached(jdk: Jdk, program: &str, arguments: &[&str]) -> ProcessOutput {
+    let test_dir = TestDir::new();
+    let jvm = jvm(jdk, &test_dir).main(program, arguments).start();
+    jvm.wait_for_line("ready");
+    let file = test_dir.file("app.jfr");
+    jvm.agent_command_ok(&format!("start,propagate=all,file={}", file.display()));
+    fs::write(test_dir.file("attached"), "").unwrap();
+    jvm.finish()
+}
+
 /// What `status` says of the mechanisms.
 fn status(run: &ProcessOutput) -> Vec<&str> {
     run.lines_after("propagate ").collect()
@@ -188,14 +199,7 @@ fn pools_show_the_tasks_of_the_application() {
 #[test]
 fn pool_that_worked_before_the_attach_shows_its_own_tasks() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir).main("PoolHooks", &["attached"]);
-        let jvm = jvm.start();
-        jvm.wait_for_line("ready");
-        let file = test_dir.file("app.jfr");
-        jvm.agent_command_ok(&format!("start,propagate=all,file={}", file.display()));
-        fs::write(test_dir.file("attached"), "").unwrap();
-        let run = jvm.finish();
+        let run = attached(jdk, "PoolHooks", &["attached"]);
         assert_eq!(run.code, Some(0), "{jdk}: {}", run.stderr);
         assert!(run.stdout.ends_with("hooks: {}\n"), "{jdk}: {}", run.stdout);
     }
@@ -240,14 +244,7 @@ fn each_recording_has_its_own_mechanisms() {
 #[test]
 fn context_follows_after_an_attach() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let jvm = jvm(jdk, &test_dir).main("Propagated", &["platform", "wait"]);
-        let jvm = jvm.start();
-        jvm.wait_for_line("ready");
-        let file = test_dir.file("app.jfr");
-        jvm.agent_command_ok(&format!("start,propagate=all,file={}", file.display()));
-        fs::write(test_dir.file("attached"), "").unwrap();
-        let run = jvm.finish();
+        let run = attached(jdk, "Propagated", &["platform", "wait"]);
         assert_followed(&jdk.to_string(), &run, &all_mechanisms(), jdk);
     }
 }

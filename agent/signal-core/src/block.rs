@@ -51,23 +51,22 @@ pub struct Values {
 }
 
 /// The slab of blocks, used as an open-addressing table keyed by logical thread id.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct BlockTable {
     blocks: &'static [Block],
     /// See [`BlockTable::detach_after`].
-    detach_seconds: &'static AtomicU32,
+    detach_seconds: AtomicU32,
 }
 
 /// Set-up methods: never called from a handler.
 impl BlockTable {
     /// A table over `blocks`, whose number must be a power of two not below [`PROBE_LIMIT`]; else
     /// `None`.
-    /// `detach_seconds` is for [`BlockTable::detach_after`].
-    pub fn new(blocks: &'static [Block], detach_seconds: &'static AtomicU32) -> Option<Self> {
+    pub fn new(blocks: &'static [Block]) -> Option<Self> {
         let is_table = blocks.len().is_power_of_two() && blocks.len() >= PROBE_LIMIT;
         is_table.then_some(Self {
             blocks,
-            detach_seconds,
+            detach_seconds: AtomicU32::new(0),
         })
     }
 
@@ -283,6 +282,7 @@ impl BlockTable {
         })
     }
 
+    /// The values in `block`, on its thread or while that cannot run.
     fn copy_block(&self, block: &Block, into: &mut Values) -> ReadOutcome {
         let found = copy(block, into);
         if found == ReadOutcome::Values {
@@ -346,13 +346,9 @@ mod tests {
     use std::boxed::Box;
     use std::vec::Vec;
 
-    fn never() -> &'static AtomicU32 {
-        Box::leak(Box::new(AtomicU32::new(0)))
-    }
-
     fn table(n: usize) -> BlockTable {
         let blocks: Vec<Block> = (0..n).map(|_| zeroed()).collect();
-        BlockTable::new(Box::leak(blocks.into_boxed_slice()), never()).expect("power of two")
+        BlockTable::new(Box::leak(blocks.into_boxed_slice())).expect("power of two")
     }
 
     fn zeroed() -> Block {
@@ -434,9 +430,9 @@ mod tests {
     #[test]
     fn table_size_is_a_power_of_two_and_at_least_a_probe_window() {
         let odd: Vec<Block> = (0..48).map(|_| zeroed()).collect();
-        assert!(BlockTable::new(Box::leak(odd.into_boxed_slice()), never()).is_none());
+        assert!(BlockTable::new(Box::leak(odd.into_boxed_slice())).is_none());
         let small: Vec<Block> = (0..16).map(|_| zeroed()).collect();
-        assert!(BlockTable::new(Box::leak(small.into_boxed_slice()), never()).is_none());
+        assert!(BlockTable::new(Box::leak(small.into_boxed_slice())).is_none());
         assert_eq!(STRIDE, 192);
     }
 

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  0        8     12      16        20            24        28  32         40  64                     128                  192
-//!  ├ owner ─┼ seq ┼ flags ┼ ev mask ┼ next serial ┼ samples ┼ … ┼ raw used ┼ carried ┤ slots[0] … slots[7] ─┤ raw area, 64 bytes ─┤
+//!  ├ owner ─┼ seq ┼ flags ┼ ev mask ┼ next serial ┼ samples ┼ … ┼ raw used ┼ origin ┤ slots[0] … slots[7] ─┤ raw area, 64 bytes ─┤
 //!  └──────────────────────────── first cache line ────────────────────────────┘└──── second line ─────┘└──── third line ────┘
 //!
 //!  slot: ├ value id, u32 ┼ stamp, u32 ┤
@@ -33,8 +33,8 @@ pub const OVERFLOW_ID: u32 = u32::MAX;
 /// Value id of a value that a task carries whose request has ended: shown as `(detached)`. Java does
 /// not know it.
 pub const DETACHED_ID: u32 = OVERFLOW_ID - 1;
-/// Set in the id of a raw value, but not of those two; then bits 8..15 are its offset in the raw area and bits 0..7 its
-/// length in bytes.
+/// Set in the id of a raw value, whose bits 8..15 are then its offset in the raw area and bits 0..7
+/// its length in bytes. The two ids above have it, too, and are no raw values.
 pub const RAW_BIT: u32 = 1 << 31;
 /// `flags`, bit 8: another thread closed a scope of this one; no context until the owner has
 /// repaired it.

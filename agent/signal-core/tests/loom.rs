@@ -46,14 +46,11 @@ fn model(body: impl Fn() + Sync + Send + 'static) {
     builder.check(body);
 }
 
-fn table() -> (BlockTable, &'static [Block]) {
+fn table() -> (&'static BlockTable, &'static [Block]) {
     let blocks: Vec<Block> = (0..PROBE_LIMIT).map(|_| Block::free()).collect();
     let blocks: &'static [Block] = Box::leak(blocks.into_boxed_slice());
-    let never = Box::leak(Box::new(core::sync::atomic::AtomicU32::new(0)));
-    (
-        BlockTable::new(blocks, never).expect("a power of two"),
-        blocks,
-    )
+    let table = BlockTable::new(blocks).expect("a power of two");
+    (Box::leak(Box::new(table)), blocks)
 }
 
 /// `Slab.fresh`, `Slab.begin`, both ids, `Slab.end`.

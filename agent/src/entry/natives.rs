@@ -296,7 +296,8 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_carryTasks<'l>(
     carrier: JObject<'l>,
 ) {
     enter(OnFailure::IgnoreAndCount, "carryTasks", (), || {
-        if let (Some(_), Some(jni)) = (live(), Jni::of_native(&env))
+        if live().is_some()
+            && let Some(jni) = Jni::of_native(&env)
             && let Some(carrier) = LocalRef::of_native(&jni, &carrier)
         {
             propagation::set_carrier(jni, &carrier);

@@ -55,8 +55,7 @@ static CLASS: Mutex<WeakRef> = Mutex::new(WeakRef::NONE);
 /// Defines the classes, unless they are. `false`: no hook may be inserted, for it would not find
 /// them.
 pub(crate) fn prepare(jni: Jni) -> bool {
-    let class = jni.with_local_frame(|jni| defined(jni).or_else(|| define(jni)).map(|_| ()));
-    class.is_some()
+    jni.with_local_frame(|jni| entry(jni).is_some())
 }
 
 /// Has hooks use `carrier`, a `BinaryOperator`, unless one is in use. `false` if the heap is full.
@@ -82,12 +81,17 @@ pub(crate) fn counted(jni: Jni, number: u8) -> i64 {
 
 fn call(jni: Jni, name: &CStr, signature: &CStr, argument: Argument<'_>) -> bool {
     let called = jni.with_local_frame(|jni| {
-        let class = defined(jni).or_else(|| define(jni))?;
+        let class = entry(jni)?;
         let method = jni.static_method_id(&class, name, signature)?;
         jni.call_static_void(&class, method, &[argument]);
         Some(())
     });
     called.is_some()
+}
+
+/// `TaskEntry`; defines the classes, unless they are.
+fn entry(jni: &Jni) -> Option<LocalRef<'_>> {
+    defined(jni).or_else(|| define(jni))
 }
 
 fn defined(jni: &Jni) -> Option<LocalRef<'_>> {

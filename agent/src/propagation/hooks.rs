@@ -27,7 +27,6 @@ struct Row {
     helper_method: &'static str,
     helper_descriptor: String,
     signature: Signature,
-    arguments: Vec<Argument>,
     /// The call in the method that the helper replaces; `None` if it is called at the entry.
     call: Option<Signature>,
 }
@@ -51,14 +50,13 @@ impl Row {
         let signature = Signature::parse(method)?;
         Some(Self {
             mechanism: Mechanism::ALL.into_iter().find(|m| m.word() == word)?,
-            versions: (first.parse().ok()?, last.parse().unwrap_or(u32::MAX)),
+            versions: (first.parse().ok()?, last_version(last)?),
             helper_class: if class == "calls" { CALLS } else { ENTRY },
             helper_method,
             helper_descriptor: match &call {
                 Some(call) => of_call(call),
                 None => of_entry(&signature),
             },
-            arguments: signature.passed.iter().map(|(of, _)| *of).collect(),
             signature,
             call,
         })
@@ -73,7 +71,7 @@ impl Row {
             method: &self.signature.method,
             descriptor: &self.signature.descriptor,
             helper: self.helper(),
-            arguments: &self.arguments,
+            arguments: &self.signature.passed,
             replaces: self.signature.replaced,
         }
     }
@@ -100,15 +98,26 @@ impl Row {
     }
 }
 
+/// Empty: it is still there.
+fn last_version(text: &str) -> Option<u32> {
+    match text {
+        "" => Some(u32::MAX),
+        last => last.parse().ok(),
+    }
+}
+
 /// The descriptor of a helper at the entry of a method: objects are passed, and replaced, as such.
 fn of_entry(signature: &Signature) -> String {
-    let passed = signature
-        .passed
-        .iter()
-        .map(|(_, kind)| match kind.as_str() {
-            primitive @ ("I" | "J" | "Z") => primitive,
+    let passed = signature.passed.iter().map(|argument| {
+        let kind = match argument {
+            Argument::This => None,
+            Argument::Parameter(place) => signature.parameters.get(usize::from(*place)),
+        };
+        match kind.map(String::as_str) {
+            Some(primitive @ ("I" | "J" | "Z")) => primitive,
             _ => OBJECT,
-        });
+        }
+    });
     let result = signature.replaced.map_or("V", |_| OBJECT);
     format!("({}){result}", passed.collect::<String>())
 }
@@ -117,11 +126,6 @@ fn of_entry(signature: &Signature) -> String {
 fn of_call(call: &Signature) -> String {
     let parameters = call.parameters.concat();
     format!("(L{};{parameters}){}", call.class, call.result)
-}
-
-/// Whether a class has hooks of any mechanism.
-pub(super) fn has_class(class: &str) -> bool {
-    ROWS.iter().any(|row| row.signature.class == class)
 }
 
 /// The classes of a mechanism in a version of the JDK, each once.

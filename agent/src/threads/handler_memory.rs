@@ -22,9 +22,7 @@ use signal_core::java_thread::{IdSource, VmLayout};
 use signal_core::record::RecordTable;
 use signal_core::slots::SlotTable;
 use std::io;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-
-static DETACH_SECONDS: AtomicU32 = AtomicU32::new(0);
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Maximum number of platform threads at one time.
 const MAX_THREADS: usize = 65_536;
@@ -86,8 +84,7 @@ pub(crate) fn publish(offsets: &VmOffsets, options: &Options) -> io::Result<&'st
     // SAFETY: rule 2.
     let layout = unsafe { VmLayout::new(offsets.id_source, offsets.thread_state) };
     let state = HandlerState::new(
-        BlockTable::new(slab::blocks(options.blocks as usize)?, &DETACH_SECONDS)
-            .ok_or_else(invalid)?,
+        BlockTable::new(slab::blocks(options.blocks as usize)?).ok_or_else(invalid)?,
         RecordTable::new(
             slab::array(MAX_THREADS)?,
             pages::small(slab::array(os_thread::max_tid() + 1)?),

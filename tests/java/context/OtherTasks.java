@@ -29,7 +29,7 @@ final class OtherTasks {
         new Streamed("parallel stream").run();
         timers();
         threads();
-        if (Runtime.version().feature() >= 21) {
+        if (Threads.hasVirtual()) {
             virtualThreads();
             subtask();
         }
@@ -168,10 +168,7 @@ final class OtherTasks {
     // ---- 21 and later, by reflection ------------------------------------------------------------
 
     private static void virtualThreads() throws Exception {
-        Runnable body = () -> Propagated.burn("virtual thread");
-        Object thread =
-                Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
-        ((Thread) thread).join();
+        Threads.startVirtual(() -> Propagated.burn("virtual thread")).join();
         ExecutorService executor = (ExecutorService)
                 Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
         run(executor, "execute on virtual thread");

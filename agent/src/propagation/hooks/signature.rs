@@ -29,8 +29,8 @@ pub(super) struct Signature {
     pub(super) class: String,
     pub(super) method: String,
     pub(super) descriptor: String,
-    /// What the helper gets, with its type.
-    pub(super) passed: Vec<(Argument, String)>,
+    /// What the helper gets.
+    pub(super) passed: Vec<Argument>,
     /// The parameter that the helper's result replaces.
     pub(super) replaced: Option<u8>,
     /// Types of the parameters.
@@ -60,7 +60,7 @@ impl Signature {
             result,
         };
         if receiver.is_some() {
-            signature.passed.push((Argument::This, type_of(class)));
+            signature.passed.push(Argument::This);
         }
         for (place, name) in (0..).zip(types.split(',').map(str::trim)) {
             signature.add_parameter(place, name);
@@ -73,14 +73,14 @@ impl Signature {
         if name.is_empty() {
             return;
         }
-        let kind = type_of(name.trim_start_matches(['+', '*']));
         if name.starts_with(['+', '*']) {
-            self.passed.push((Argument::Parameter(place), kind.clone()));
+            self.passed.push(Argument::Parameter(place));
         }
         if name.starts_with('*') {
             self.replaced = Some(place);
         }
-        self.parameters.push(kind);
+        self.parameters
+            .push(type_of(name.trim_start_matches(['+', '*'])));
     }
 }
 
@@ -111,16 +111,15 @@ mod tests {
     #[test]
     fn marks_types_and_packages_are_read() {
         let parsed = Signature::parse("+java.util.Timer.sched(*TimerTask, long, +long) Future");
-        let timer = "Ljava/util/Timer;".to_owned();
         let task = "Ljava/util/TimerTask;".to_owned();
         let expected = Signature {
             class: "java/util/Timer".to_owned(),
             method: "sched".to_owned(),
             descriptor: "(Ljava/util/TimerTask;JJ)Ljava/util/concurrent/Future;".to_owned(),
             passed: vec![
-                (Argument::This, timer),
-                (Argument::Parameter(0), task.clone()),
-                (Argument::Parameter(2), "J".to_owned()),
+                Argument::This,
+                Argument::Parameter(0),
+                Argument::Parameter(2),
             ],
             replaced: Some(0),
             parameters: vec![task, "J".to_owned(), "J".to_owned()],

@@ -170,11 +170,7 @@ pub(crate) fn new_handler_state(tids: usize) -> HandlerState {
     // SAFETY: `FakeThread` is laid out like this.
     let vm = unsafe { VmLayout::new(IdSource::Guarded { id: 0, guard: 8 }, Some(12)) };
     let state = HandlerState::new(
-        BlockTable::new(
-            Box::leak(blocks.into_boxed_slice()),
-            Box::leak(Box::new(AtomicU32::new(0))),
-        )
-        .expect("power of two"),
+        BlockTable::new(Box::leak(blocks.into_boxed_slice())).expect("power of two"),
         RecordTable::new(
             Box::leak(records.into_boxed_slice()),
             Box::leak(tids.into_boxed_slice()),

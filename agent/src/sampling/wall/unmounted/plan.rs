@@ -110,6 +110,7 @@ mod tests {
             assert!(count.abs_diff(3_333) < 283, "{looks:?}");
         }
     }
+
     /// Every tenth thread does the same, and the looks are a multiple of ten apart.
     #[test]
     fn looks_do_not_fall_in_step_with_the_list() {

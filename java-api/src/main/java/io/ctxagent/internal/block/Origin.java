@@ -22,7 +22,7 @@ public final class Origin {
 
     /** Has the VM initialise the classes: here, not where a task is made or runs. */
     public static void initialise() {
-        new Saved();
+        Saved.initialise();
     }
 
     /**
@@ -49,11 +49,7 @@ public final class Origin {
         private final long owner;
         private final long scope;
 
-        private Saved() {
-            carried = 0;
-            owner = 0;
-            scope = 0;
-        }
+        private static void initialise() {}
 
         public Saved(long block) {
             carried = carried(block);
