@@ -17,7 +17,7 @@ use class_patcher::patch::{CallOutcome, HookOutcome, patch};
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::fmt::Display;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The mechanisms whose classes are patched when the VM loads them, or loads them anew.
@@ -26,8 +26,12 @@ static PATCHED: AtomicU8 = AtomicU8::new(0);
 static VERSION: AtomicU32 = AtomicU32::new(0);
 /// Classes whose patch failed, with the reason.
 static FAULTS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+/// Whether threads begin with the context of those that start them.
+static STARTS: AtomicBool = AtomicBool::new(false);
 /// Number of the count of tasks for which `WeakTable` had no room.
 const LOST: u8 = 8;
+/// Places of a mechanism that `status` shows.
+const SHOWN_SITES: usize = 5;
 static STATE: Mutex<State> = Mutex::new(State::NEW);
 
 /// What is known of the mechanisms. Its lock is not held while the VM loads classes, which runs
@@ -118,10 +122,24 @@ fn apply(jvmti: Jvmti, jni: Jni) {
     turn(&lock(&STATE), jni);
 }
 
-/// Turns on the hooks that are wanted, and off all others.
+/// Turns on the hooks that are wanted and there, and off all others.
 fn turn(state: &State, jni: Jni) {
     if state.has_carrier {
-        task_entry::turn(jni, state.wanted.bits());
+        let is_on = |mechanism: &Mechanism| {
+            state.wanted.has(*mechanism)
+                && matches!(state.outcomes.get(mechanism), Some(Outcome::On(_)))
+        };
+        let on = MechanismSet::of(Mechanism::ALL.into_iter().filter(is_on));
+        STARTS.store(on.has(Mechanism::Threads), Relaxed);
+        task_entry::turn(jni, on.bits());
+    }
+}
+
+/// A platform thread, which is the current one, begins: it gets the context that it was started
+/// with. Not in code that it runs, as a class of threads may have a `run` of its own.
+pub(crate) fn begun(jni: Jni, thread: &LocalRef<'_>) {
+    if STARTS.load(Relaxed) {
+        task_entry::begun(jni, thread);
     }
 }
 
@@ -225,7 +243,11 @@ pub(crate) fn status(jni: Option<Jni>) -> Vec<String> {
             None | Some(Outcome::Pending) => "is being turned on".to_owned(),
             Some(Outcome::On(classes)) => {
                 let carried = counted(mechanism as u8);
-                format!("on (classes with hooks: {classes}, contexts carried: {carried})")
+                let bare = jni.map_or(0, |jni| task_entry::counted_bare(jni, mechanism as u8));
+                format!(
+                    "on (classes with hooks: {classes}, contexts carried: {carried}, tasks \
+                     without: {bare})"
+                )
             }
             Some(Outcome::Off(why)) => format!("off ({why})"),
             Some(Outcome::Absent(version)) => format!("off (JDK {version} has none)"),
@@ -237,7 +259,26 @@ pub(crate) fn status(jni: Option<Jni>) -> Vec<String> {
     if lost > 0 {
         lines.push(format!("propagate contexts without room: {lost}"));
     }
+    let is_wanted = |mechanism: &Mechanism| wanted.has(*mechanism);
+    for mechanism in Mechanism::ALL.into_iter().filter(is_wanted) {
+        let sites = jni.map_or(Vec::new(), |jni| task_entry::sites(jni, mechanism as u8));
+        lines.extend(bare_lines(mechanism, &sites));
+    }
     lines
+}
+
+/// Where tasks without a context come from, in percent of those that were looked at.
+fn bare_lines(mechanism: Mechanism, sites: &[(u64, String)]) -> Vec<String> {
+    let sum: u64 = sites.iter().map(|(count, _)| count).sum();
+    let line = |(count, place): &(u64, String)| {
+        let percent = (count.saturating_mul(100) + sum / 2) / sum.max(1);
+        let place = place.escape_debug();
+        format!(
+            "without context {}: {percent} % from {place}",
+            mechanism.word()
+        )
+    };
+    sites.iter().take(SHOWN_SITES).map(line).collect()
 }
 
 #[cfg(test)]

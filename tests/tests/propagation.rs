@@ -205,6 +205,46 @@ fn pool_that_worked_before_the_attach_shows_its_own_tasks() {
     }
 }
 
+/// What the tests of other agents ask of executors, refused and recursive tasks, stages, streams,
+/// timers and threads.
+#[test]
+fn each_part_of_a_request_sees_its_context_and_nothing_else_does() {
+    for (program, least) in [("Services", 700), ("Rejected", 80), ("HandedOn", 400)] {
+        for jdk in Jdk::all() {
+            let test_dir = TestDir::new();
+            let jvm = jvm(jdk, &test_dir).agent("start,propagate=all,file=app.jfr");
+            let run = jvm.main(program, &[]).run_ok();
+            let wrong: Vec<&str> = run.lines_after("wrong: ").collect();
+            assert!(wrong.is_empty(), "{jdk} {program}: {wrong:#?}");
+            let checked = run.numbers("checked: ")[0];
+            assert!(checked >= least, "{jdk} {program}: {checked}");
+        }
+    }
+}
+
+/// `status` tells how many tasks had no context to carry, and where most of them come from.
+#[test]
+fn tasks_without_a_context_are_told_with_their_origin() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let options = "start,propagate=pools+forkjoin,file=app.jfr";
+        let jvm = Jvm::new(jdk, &test_dir).agent(options);
+        let run = jvm.main("WithoutContext", &[]).run_ok();
+        let lines = status(&run);
+        assert!(
+            lines[0].ends_with(" contexts carried: 1, tasks without: 4000)"),
+            "{jdk}: {lines:?}"
+        );
+        // The JDK's own by which virtual threads go on are none.
+        assert!(lines[1].ends_with(" tasks without: 0)"), "{jdk}: {lines:?}");
+        let sites: Vec<&str> = run.lines_after("without context ").collect();
+        let most = sites[0].split_once(" % from WithoutContext.often:");
+        let percent = most.and_then(|(text, _)| text.strip_prefix("pools: "));
+        let percent = percent.and_then(|percent| percent.parse::<u32>().ok());
+        assert!(percent.is_some_and(|p| p > 60), "{jdk}: {sites:?}");
+    }
+}
+
 /// Contexts of several threads meet in the same pools.
 #[test]
 fn no_task_sees_the_context_of_another_one() {

@@ -96,6 +96,7 @@ unsafe extern "system" fn thread_start(_: JvmtiEnv, env: *mut JNIEnv, thread: jo
             && let Some(thread) = unsafe { LocalRef::new(&jni, thread) }
         {
             live.threads.register_current(jni, &thread, live.signal());
+            propagation::begun(jni, &thread);
         }
     });
 }

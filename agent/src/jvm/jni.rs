@@ -293,6 +293,17 @@ impl Jni {
         call_for_object!(self, v1_2.NewString(units.as_ptr(), length))
     }
 
+    /// The characters of a string.
+    pub(crate) fn text(self, string: &LocalRef<'_>) -> String {
+        let length = call!(self, v1_2.GetStringLength(string.0));
+        let mut units = vec![0; usize::try_from(length).unwrap_or(0)];
+        call!(
+            self,
+            v1_2.GetStringRegion(string.0, 0, length, units.as_mut_ptr())
+        );
+        String::from_utf16_lossy(&units)
+    }
+
     /// Throws an exception of this class at the Java caller of a native: the one exception to rule
     /// 2, by contract of that native.
     pub(crate) fn throw(self, class: &CStr, message: &CStr) {

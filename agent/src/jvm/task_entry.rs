@@ -31,8 +31,8 @@ const CLASSES: [(&CStr, &[u8]); 9] = [
         include_bytes!("TaskEntry$TimerTasks.class"),
     ),
     (
-        c"jdk/internal/javac/TaskEntry$StartedThreads",
-        include_bytes!("TaskEntry$StartedThreads.class"),
+        c"jdk/internal/javac/BareTasks",
+        include_bytes!("BareTasks.class"),
     ),
     (
         c"java/util/concurrent/TaskCalls$ForkedTasks",
@@ -69,14 +69,51 @@ pub(crate) fn turn(jni: Jni, on: u8) -> bool {
     call(jni, c"turn", c"(I)V", Argument::Int(on.into()))
 }
 
+/// The thread, which is the current one, begins: it gets the context that is noted for it.
+pub(crate) fn begun(jni: Jni, thread: &LocalRef<'_>) {
+    call(
+        jni,
+        c"begun",
+        c"(Ljava/lang/Thread;)V",
+        Argument::Object(thread),
+    );
+}
+
 /// What the hooks have counted under a number; 0 if there are none.
 pub(crate) fn counted(jni: Jni, number: u8) -> i64 {
+    count(jni, c"counted", number)
+}
+
+/// The tasks without a context of the mechanism with this number.
+pub(crate) fn counted_bare(jni: Jni, number: u8) -> i64 {
+    count(jni, c"countedBare", number)
+}
+
+fn count(jni: Jni, name: &CStr, number: u8) -> i64 {
     let counted = jni.with_local_frame(|jni| {
         let class = defined(jni)?;
-        let method = jni.static_method_id(&class, c"counted", c"(I)J")?;
+        let method = jni.static_method_id(&class, name, c"(I)J")?;
         Some(jni.call_static_long(&class, method, &[Argument::Int(number.into())]))
     });
     counted.unwrap_or(0)
+}
+
+/// Where most tasks without a context come from: how many, and the place, those with most first.
+pub(crate) fn sites(jni: Jni, number: u8) -> Vec<(u64, String)> {
+    let text = jni.with_local_frame(|jni| {
+        let class = defined(jni)?;
+        let method = jni.static_method_id(&class, c"sites", c"(I)Ljava/lang/String;")?;
+        let text = jni.call_static_object(&class, method, &[Argument::Int(number.into())])?;
+        Some(jni.text(&text))
+    });
+    let text = text.unwrap_or_default();
+    let site = |line: &str| {
+        let (count, place) = line.split_once(' ')?;
+        Some((count.parse().ok()?, place.to_owned()))
+    };
+    let mut sites: Vec<(u64, String)> = text.lines().filter_map(site).collect();
+    sites.sort_by(|one, other| other.cmp(one));
+    sites
 }
 
 fn call(jni: Jni, name: &CStr, signature: &CStr, argument: Argument<'_>) -> bool {

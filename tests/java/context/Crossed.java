@@ -148,7 +148,7 @@ public final class Crossed {
                 .filter(line -> line.startsWith("propagate "))
                 .flatMap(line ->
                         java.util.stream.Stream.of(line.split("carried: ")).skip(1))
-                .mapToLong(count -> Long.parseLong(count.replace(")", "")))
+                .mapToLong(count -> Long.parseLong(count.split(",")[0]))
                 .sum();
     }
 }

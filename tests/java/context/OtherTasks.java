@@ -178,13 +178,9 @@ final class OtherTasks {
     }
 
     private static void subtask() throws Exception {
-        Class<?> type = Class.forName("java.util.concurrent.StructuredTaskScope");
-        boolean hasOpen = Runtime.version().feature() >= 25;
-        Object scope = hasOpen
-                ? type.getMethod("open").invoke(null)
-                : type.getConstructor().newInstance();
-        type.getMethod("fork", Callable.class).invoke(scope, Propagated.note("subtask"));
-        type.getMethod("join").invoke(scope);
-        type.getMethod("close").invoke(scope);
+        try (Subtasks scope = new Subtasks()) {
+            scope.fork(Propagated.note("subtask"));
+            scope.join();
+        }
     }
 }

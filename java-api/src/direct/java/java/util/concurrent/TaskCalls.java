@@ -12,7 +12,7 @@ import jdk.internal.javac.WeakTable;
  */
 final class TaskCalls {
     private static final ForkedTasks FORKED = new ForkedTasks();
-    /** Pools of the application's own classes. */
+    /** Pools of the application's own classes, see {@link #isNew}. */
     private static final WeakTable NEW_POOLS = new WeakTable();
     /** Whether a queue ever got a task in place of the application's. */
     private static volatile boolean hasPooled;
@@ -57,12 +57,15 @@ final class TaskCalls {
      * before call them with what they get from the queue.
      */
     private static boolean isNew(ThreadPoolExecutor pool) {
-        boolean isKnown = NEW_POOLS.has(pool);
-        if (!isKnown && pool.getLargestPoolSize() == 0) {
+        return pool.getLargestPoolSize() == 0 || NEW_POOLS.has(pool);
+    }
+
+    /** The pool makes a worker. */
+    static void grows(Object pool) {
+        boolean isOfJdk = pool.getClass().getClassLoader() == null;
+        if (!isOfJdk && ((ThreadPoolExecutor) pool).getLargestPoolSize() == 0) {
             NEW_POOLS.put(pool, null);
-            return true;
         }
-        return isKnown;
     }
 
     /** The application's task, of one from a queue. */

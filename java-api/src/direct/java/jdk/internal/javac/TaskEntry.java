@@ -3,7 +3,9 @@ package jdk.internal.javac;
 import java.lang.ref.WeakReference;
 import java.util.TimerTask;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.function.BiConsumer;
@@ -40,15 +42,21 @@ public final class TaskEntry implements Runnable {
     /** Threads count in different stripes, mostly. */
     private static final int STRIPES = 16;
 
+    /** Tasks by which the JDK continues virtual threads: they work for no request. */
+    private static final String SCHEDULER = "java.lang.VirtualThread";
+
     private static final AtomicLongArray counts = new AtomicLongArray(STRIPES * COUNTS);
     private static final TimerTasks TIMED = new TimerTasks();
-    private static final StartedThreads STARTED = new StartedThreads();
+    /** By thread, what gives it its context; {@code null} if it is to have none. */
+    private static final WeakTable STARTED = new WeakTable();
+    /** What a thread does that is to have a context, before it has it. */
+    private static final Object START = new Object();
 
     /** The mechanisms that a recording wants. */
     private static volatile int on;
     /**
-     * Of the Java API: from a task and its interface to what is to run instead. Weak: the loader of
-     * an API that nobody else uses any more goes.
+     * Of the Java API: from a task and its interface to what is to run instead, {@code null} where
+     * there is no context. Weak: the loader of an API that nobody else uses any more goes.
      */
     private static volatile WeakReference<BinaryOperator<Object>> carrier;
 
@@ -89,7 +97,7 @@ public final class TaskEntry implements Runnable {
         if (task instanceof TaskEntry) {
             return ((TaskEntry) task).task;
         }
-        return carried(FUTURES, task, Runnable.class);
+        return isOfScheduler(task) ? task : carried(FUTURES, task, Runnable.class);
     }
 
     public static Object callable(Object task) {
@@ -125,7 +133,7 @@ public final class TaskEntry implements Runnable {
     // ---- forkjoin -------------------------------------------------------------------------------
 
     public static Object forkJoinRunnable(Object task) {
-        return carried(FORK_JOIN, task, Runnable.class);
+        return isOfScheduler(task) ? task : carried(FORK_JOIN, task, Runnable.class);
     }
 
     public static Object forkJoinCallable(Object task) {
@@ -134,19 +142,26 @@ public final class TaskEntry implements Runnable {
 
     // ---- virtual, structured --------------------------------------------------------------------
 
-    /** What a virtual thread is to run, unless it is to be the worker of a pool. */
+    /** What a virtual thread is to run. */
     public static Object body(Object task) {
-        boolean isCarried = (on & FUTURES) != 0 && task instanceof FutureTask;
-        return isCarried || isWorker(task) ? task : carried(VIRTUAL, task, Runnable.class);
+        return hasOwnHook(task) ? task : carried(VIRTUAL, task, Runnable.class);
     }
 
-    /** Of a {@code ThreadPoolExecutor}. */
-    private static boolean isWorker(Object body) {
-        return body instanceof AbstractQueuedSynchronizer;
+    /** What a thread for one task is to run. If it is a virtual one, {@link #body} sees it, too. */
+    public static Object perTask(Object task) {
+        Object carried = hasOwnHook(task) ? task : carriedOrNull(VIRTUAL, task, Runnable.class);
+        return carried == null ? task : carried;
     }
 
-    public static Object subtask(Object task) {
-        return carried(STRUCTURED, task, Callable.class);
+    /** Whether another hook gives it a context, or none as it is the worker of a pool. */
+    private static boolean hasOwnHook(Object task) {
+        return task instanceof AbstractQueuedSynchronizer
+                || (on & FUTURES) != 0 && task instanceof FutureTask;
+    }
+
+    /** Has a factory make the thread that is to run a subtask. */
+    public static Thread newThread(ThreadFactory factory, Runnable subtask) {
+        return factory.newThread((Runnable) carried(STRUCTURED, subtask, Runnable.class));
     }
 
     // ---- timer ----------------------------------------------------------------------------------
@@ -175,46 +190,58 @@ public final class TaskEntry implements Runnable {
     /** A platform thread is started. The JDK's own kinds of threads are workers. */
     public static void started(Object thread) {
         boolean isOfJdk = thread.getClass().getClassLoader() == null;
-        boolean isWorker = isOfJdk && thread.getClass() != Thread.class;
-        if (!isWorker && !STARTED.knows(thread)) {
-            STARTED.note(THREADS, thread);
+        boolean isWorker = isOfJdk && thread.getClass() != Thread.class
+                || thread instanceof ForkJoinWorkerThread;
+        if (!isWorker && !STARTED.has(thread)) {
+            Object run = carried(THREADS, START, Thread.class);
+            if (run != START) {
+                STARTED.put(thread, run);
+            }
         }
     }
 
     /** Starts a worker of a pool, which works for others as well. */
     public static void startWorker(Thread thread) {
         if ((on & THREADS) != 0) {
-            STARTED.refuse(thread);
+            STARTED.put(thread, null);
         }
         thread.start();
     }
 
-    /** Runs what the current thread was made with. */
-    public static void runStarted(Runnable body) {
-        if (isWorker(body)) {
-            body.run();
-        } else {
-            STARTED.run(Thread.currentThread(), body);
+    /** Called by the agent only, by a thread that begins: it has its context until it ends. */
+    private static void begun(Thread thread) {
+        Object run = STARTED.take(thread);
+        if (run != null) {
+            ((Runnable) run).run();
         }
     }
 
-    private static final class StartedThreads extends TaskTable {
-        @Override
-        public Object apply(Object body) {
-            ((Runnable) body).run();
-            return null;
-        }
+    // ---- all ------------------------------------------------------------------------------------
+
+    private static boolean isOfScheduler(Object task) {
+        return task != null
+                && task.getClass().getClassLoader() == null
+                && task.getClass().getName().startsWith(SCHEDULER);
     }
 
-    /** The task with the context of the current thread; the task itself if there is none. */
+    /** The task with the context of the current thread; the task itself if it gets none. */
     public static Object carried(int mechanism, Object task, Class<?> kind) {
+        Object carried = carriedOrNull(mechanism, task, kind);
+        if (carried == null && task != null) {
+            BareTasks.count(Integer.numberOfTrailingZeros(mechanism));
+        }
+        return carried == null ? task : carried;
+    }
+
+    /** {@code null}: the thread has no context. */
+    private static Object carriedOrNull(int mechanism, Object task, Class<?> kind) {
         WeakReference<BinaryOperator<Object>> known = carrier;
         if ((on & mechanism) == 0 || known == null || task == null) {
             return task;
         }
         BinaryOperator<Object> carrier = known.get();
         Object carried = carrier == null ? task : carrier.apply(task, kind);
-        if (carried != task) {
+        if (carried != null && carried != task) {
             count(Integer.numberOfTrailingZeros(mechanism));
         }
         return carried;
@@ -232,5 +259,15 @@ public final class TaskEntry implements Runnable {
             sum += counts.get(stripe * COUNTS + number);
         }
         return sum;
+    }
+
+    /** Called by the agent only: tasks without a context. */
+    private static long countedBare(int number) {
+        return BareTasks.counted(number);
+    }
+
+    /** Called by the agent only: where most of them come from, a line each. */
+    private static String sites(int number) {
+        return BareTasks.sites(number);
     }
 }

@@ -8,7 +8,7 @@ import java.util.function.Function;
  * runs. A task that is not found runs without.
  */
 public abstract class TaskTable implements Function<Object, Object> {
-    /** By task, what runs it with its context; {@code null} if it is to have none. */
+    /** By task, what runs it with its context. */
     private final WeakTable contexts = new WeakTable();
 
     /** For its tables only. */
@@ -24,16 +24,6 @@ public abstract class TaskTable implements Function<Object, Object> {
         if (run != this) {
             contexts.put(task, run);
         }
-    }
-
-    /** The task is to run without a context; see {@link #knows}. */
-    final void refuse(Object task) {
-        contexts.put(task, null);
-    }
-
-    /** Whether a context is noted for the task, or refused. */
-    final boolean knows(Object task) {
-        return contexts.has(task);
     }
 
     /** Runs the task with the context noted for {@code key}. */

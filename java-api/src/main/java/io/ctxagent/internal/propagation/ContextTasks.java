@@ -25,6 +25,7 @@ public final class ContextTasks {
         new Combine(null, null);
         new Accept(null, null);
         new AcceptBoth(null, null);
+        new Stay(null);
     }
 
     /** A function and the context that it runs with. */
@@ -199,6 +200,20 @@ public final class ContextTasks {
             try (ContextActivation a = snapshot.activateExactly()) {
                 function.accept(value, other);
             }
+        }
+    }
+
+    /** Gives the current thread a context until it ends. */
+    static final class Stay implements Runnable {
+        private final ContextSnapshot snapshot;
+
+        Stay(ContextSnapshot snapshot) {
+            this.snapshot = snapshot;
+        }
+
+        @Override
+        public void run() {
+            snapshot.activateExactly();
         }
     }
 }

@@ -19,9 +19,6 @@ import java.util.function.Supplier;
  * and never throws. Where there is no context it allocates nothing. Used only once contexts are on.
  */
 public final class TaskCarrier implements BinaryOperator<Object> {
-    /** Tasks by which the JDK continues virtual threads: they work for no request. */
-    private static final String SCHEDULER = "java.lang.VirtualThread";
-
     private final SnapshotSource source;
 
     /** A carrier of what {@code source} captures. Loads all classes that it needs. */
@@ -30,23 +27,22 @@ public final class TaskCarrier implements BinaryOperator<Object> {
         ContextTasks.loadClasses();
     }
 
+    /** {@code null}: the thread has no context. The task itself: it is not to have one. */
     @Override
     public Object apply(Object task, Object kind) {
         try {
-            return isToBeCarried(task) ? wrapped(task, kind, source.capture()) : task;
+            if (ContextTasks.unwrapped(task) != task) {
+                return task;
+            }
+            long block = Slab.find(CurrentThread.key());
+            if (block == Slab.NONE || !BlockContents.hasValue(block)) {
+                return null;
+            }
+            // A close by another thread would have to be carried out first, which takes a lock.
+            return Slab.hasForeignClose(block) ? task : wrapped(task, kind, source.capture());
         } catch (Throwable shortage) {
             return task;
         }
-    }
-
-    private static boolean isToBeCarried(Object task) {
-        long block = Slab.find(CurrentThread.key());
-        // A close by another thread would have to be carried out first, which takes a lock.
-        return block != Slab.NONE
-                && BlockContents.hasValue(block)
-                && !Slab.hasForeignClose(block)
-                && ContextTasks.unwrapped(task) == task
-                && !task.getClass().getName().startsWith(SCHEDULER);
     }
 
     @SuppressWarnings("unchecked")
@@ -67,6 +63,8 @@ public final class TaskCarrier implements BinaryOperator<Object> {
             return new ContextTasks.Accept((Consumer<Object>) task, snapshot);
         } else if (kind == BiConsumer.class) {
             return new ContextTasks.AcceptBoth((BiConsumer<Object, Object>) task, snapshot);
+        } else if (kind == Thread.class) {
+            return new ContextTasks.Stay(snapshot);
         }
         return task;
     }
