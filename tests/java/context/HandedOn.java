@@ -13,8 +13,8 @@ import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.stream.IntStream;
 
 /**
- * Chains of stages, streams, timers, threads and virtual threads that wait: each part of the work of
- * a request sees its context, and nothing else does.
+ * Chains of stages, streams, timers, threads and virtual threads that wait: each part of the work
+ * of a request sees its context, and nothing else does.
  */
 public final class HandedOn {
     private static final String CONTEXT = Checks.contextOf("acme");
@@ -72,7 +72,10 @@ public final class HandedOn {
         Checks.same("chain", "abc", chains[0].get());
         Checks.same("asynchronous chain", "ade", chains[1].get());
         for (ExecutorService service : List.of(one, other)) {
-            Checks.same("executor", Checks.NONE, service.submit(RecordingContext::describe).get());
+            Checks.same(
+                    "executor",
+                    Checks.NONE,
+                    service.submit(RecordingContext::describe).get());
             service.shutdown();
         }
     }
@@ -189,7 +192,8 @@ public final class HandedOn {
                 new ForkJoinPool(1, owner -> new ForkJoinWorkerThread(owner) {}, null, false);
         request(() -> Checks.same(
                 "first", CONTEXT, pool.submit(RecordingContext::describe).get()));
-        Checks.same("second", Checks.NONE, pool.submit(RecordingContext::describe).get());
+        Checks.same(
+                "second", Checks.NONE, pool.submit(RecordingContext::describe).get());
         pool.shutdown();
     }
 

@@ -24,7 +24,7 @@ import java.util.function.Consumer;
  */
 public final class Services {
     /** Hands a task over. */
-    private interface Way {
+    private interface HandOver {
         void run(ExecutorService service, Task task) throws Exception;
     }
 
@@ -49,7 +49,7 @@ public final class Services {
     public static void main(String[] args) throws Exception {
         for (String kind : kinds()) {
             ExecutorService service = service(kind, 2);
-            for (Map.Entry<String, Way> way : ways(service).entrySet()) {
+            for (Map.Entry<String, HandOver> way : ways(service).entrySet()) {
                 boolean follows = !kind.equals("own") || !way.getKey().equals("execute");
                 handOver(kind + ", " + way.getKey(), service, way.getValue(), follows);
             }
@@ -90,8 +90,8 @@ public final class Services {
         };
     }
 
-    private static Map<String, Way> ways(ExecutorService service) {
-        Map<String, Way> ways = new LinkedHashMap<>();
+    private static Map<String, HandOver> ways(ExecutorService service) {
+        Map<String, HandOver> ways = new LinkedHashMap<>();
         ways.put("execute", ExecutorService::execute);
         ways.put("submit Runnable", (s, task) -> s.submit((Runnable) task));
         ways.put("submit Runnable with result", (s, task) -> s.submit(task, ""));
@@ -101,23 +101,29 @@ public final class Services {
         ways.put("invokeAny", (s, task) -> s.invokeAny(List.of(task)));
         ways.put("invokeAny in time", (s, t) -> s.invokeAny(List.of(t), 1, TimeUnit.MINUTES));
         if (service instanceof ScheduledExecutorService) {
-            ways.put("schedule Runnable", (s, task) ->
-                    ((ScheduledExecutorService) s).schedule((Runnable) task, 1, TimeUnit.MICROSECONDS));
-            ways.put("schedule Callable", (s, task) ->
-                    ((ScheduledExecutorService) s)
+            ways.put(
+                    "schedule Runnable",
+                    (s, task) -> ((ScheduledExecutorService) s)
+                            .schedule((Runnable) task, 1, TimeUnit.MICROSECONDS));
+            ways.put(
+                    "schedule Callable",
+                    (s, task) -> ((ScheduledExecutorService) s)
                             .schedule((Callable<String>) task, 1, TimeUnit.MICROSECONDS));
         }
         if (service instanceof ForkJoinPool) {
-            ways.put("invoke", (s, t) -> ((ForkJoinPool) s).invoke(ForkJoinTask.adapt((Runnable) t)));
-            ways.put("submit ForkJoinTask", (s, task) ->
-                    ((ForkJoinPool) s).submit(ForkJoinTask.adapt((Runnable) task)));
+            ways.put(
+                    "invoke",
+                    (s, t) -> ((ForkJoinPool) s).invoke(ForkJoinTask.adapt((Runnable) t)));
+            ways.put(
+                    "submit ForkJoinTask",
+                    (s, task) -> ((ForkJoinPool) s).submit(ForkJoinTask.adapt((Runnable) task)));
         }
         return ways;
     }
 
     /** Two tasks of a request, then one of none. */
-    private static void handOver(String name, ExecutorService service, Way way, boolean follows)
-            throws Exception {
+    private static void handOver(
+            String name, ExecutorService service, HandOver way, boolean follows) throws Exception {
         String expected = follows ? Checks.contextOf(name) : Checks.NONE;
         try (RecordingContext request = Checks.request(name)) {
             Checks.same(name, expected, contextSeen(service, way));
@@ -127,7 +133,7 @@ public final class Services {
         Checks.same(name + " outside", Checks.NONE, contextSeen(service, way));
     }
 
-    private static String contextSeen(ExecutorService service, Way way) throws Exception {
+    private static String contextSeen(ExecutorService service, HandOver way) throws Exception {
         Task task = new Task();
         way.run(service, task);
         task.done.await();
@@ -187,7 +193,8 @@ public final class Services {
         }
     }
 
-    private static void bornWithin(String how, Consumer<ThreadPoolExecutor> start) throws Exception {
+    private static void bornWithin(String how, Consumer<ThreadPoolExecutor> start)
+            throws Exception {
         ThreadPoolExecutor pool = (ThreadPoolExecutor) Executors.newFixedThreadPool(1);
         try (RecordingContext request = Checks.request("first")) {
             start.accept(pool);

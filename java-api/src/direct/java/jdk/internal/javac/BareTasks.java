@@ -112,7 +112,8 @@ final class BareTasks {
             if (!type.startsWith("java.") && !type.startsWith("jdk.") && !type.startsWith("sun.")) {
                 return text(frame);
             }
-            boolean isOfHook = type.startsWith("jdk.internal.") || type.startsWith("java.util.conc");
+            boolean isOfHook =
+                    type.startsWith("jdk.internal.") || type.startsWith("java.util.conc");
             if (ofJdk == null && !isOfHook) {
                 ofJdk = frame;
             }
