@@ -10,8 +10,9 @@ public final class CurrentThread {
     /** The class of all virtual threads, or {@code null} before 21. */
     private static final Class<?> VIRTUAL;
     /**
-     * Values of a class of the JDK: one of ours would keep its loader, which through this field
-     * keeps the entry in each thread that lives on, and so itself.
+     * {@code null} where threads tell their ids, see {@link PreparedMemory}. Values of a class of
+     * the JDK: one of ours would keep its loader, which through this field keeps the entry in each
+     * thread that lives on, and so itself.
      */
     private static final ThreadLocal<Long> KEYS;
 
@@ -43,9 +44,7 @@ public final class CurrentThread {
 
     /** Key of the current logical thread's block; 0 if it can have none. */
     public static long key() {
-        return BlockLayout.KEY_FROM_AGENT
-                ? keyFromAgent(CompilerRules.KEEP_CALL)
-                : id(Thread.currentThread());
+        return KEYS == null ? id(Thread.currentThread()) : keyFromAgent(CompilerRules.KEEP_CALL);
     }
 
     /** Whether the current thread is a virtual one. */

@@ -25,8 +25,9 @@ public final class PreparedMemory {
             : MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     final MethodHandle threadId = access.isDirect ? null : ThreadIds.handle();
     final Class<?> virtualThreads = ThreadIds.virtualThreads();
-    /** Values of a class of the JDK, see {@link CurrentThread}. */
-    final ThreadLocal<Long> keys = Bridge.layout().keyFromAgent ? new ThreadLocal<>() : null;
+    /** Where neither a field nor a method that nobody overrides has the id of a thread. */
+    final ThreadLocal<Long> keys =
+            Bridge.layout().keyFromAgent && !access.isDirect ? new ThreadLocal<>() : null;
 
     private PreparedMemory() {}
 

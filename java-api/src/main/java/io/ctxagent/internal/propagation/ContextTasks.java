@@ -1,5 +1,6 @@
 package io.ctxagent.internal.propagation;
 
+import io.ctxagent.internal.agent.Rethrow;
 import java.util.concurrent.Callable;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
@@ -36,6 +37,17 @@ public final class ContextTasks {
         Carried(F function, ContextSnapshot snapshot) {
             this.function = function;
             this.snapshot = snapshot;
+        }
+
+        /**
+         * Closes the activation, then throws what the function has thrown. At one place for both:
+         * C2 does not inline a close that it has not seen, and then the activation is an object.
+         */
+        static void end(ContextActivation activation, Throwable failure) {
+            activation.close();
+            if (failure != null) {
+                throw Rethrow.unchecked(failure);
+            }
         }
 
         @Override
@@ -93,9 +105,14 @@ public final class ContextTasks {
 
         @Override
         public void run() {
-            try (ContextActivation a = snapshot.activateExactly()) {
+            ContextActivation a = snapshot.activateExactly();
+            Throwable failure = null;
+            try {
                 function.run();
+            } catch (Throwable thrown) {
+                failure = thrown;
             }
+            end(a, failure);
         }
     }
 
@@ -117,9 +134,16 @@ public final class ContextTasks {
 
         @Override
         public R call() throws Exception {
-            try (ContextActivation a = snapshot.activateExactly()) {
-                return function.call();
+            ContextActivation a = snapshot.activateExactly();
+            Throwable failure = null;
+            R result = null;
+            try {
+                result = function.call();
+            } catch (Throwable thrown) {
+                failure = thrown;
             }
+            end(a, failure);
+            return result;
         }
     }
 
@@ -141,9 +165,16 @@ public final class ContextTasks {
 
         @Override
         public R get() {
-            try (ContextActivation a = snapshot.activateExactly()) {
-                return function.get();
+            ContextActivation a = snapshot.activateExactly();
+            Throwable failure = null;
+            R result = null;
+            try {
+                result = function.get();
+            } catch (Throwable thrown) {
+                failure = thrown;
             }
+            end(a, failure);
+            return result;
         }
     }
 
@@ -156,9 +187,16 @@ public final class ContextTasks {
 
         @Override
         public Object apply(Object value) {
-            try (ContextActivation a = snapshot.activateExactly()) {
-                return function.apply(value);
+            ContextActivation a = snapshot.activateExactly();
+            Throwable failure = null;
+            Object result = null;
+            try {
+                result = function.apply(value);
+            } catch (Throwable thrown) {
+                failure = thrown;
             }
+            end(a, failure);
+            return result;
         }
     }
 
@@ -170,9 +208,16 @@ public final class ContextTasks {
 
         @Override
         public Object apply(Object value, Object other) {
-            try (ContextActivation a = snapshot.activateExactly()) {
-                return function.apply(value, other);
+            ContextActivation a = snapshot.activateExactly();
+            Throwable failure = null;
+            Object result = null;
+            try {
+                result = function.apply(value, other);
+            } catch (Throwable thrown) {
+                failure = thrown;
             }
+            end(a, failure);
+            return result;
         }
     }
 
@@ -183,9 +228,14 @@ public final class ContextTasks {
 
         @Override
         public void accept(Object value) {
-            try (ContextActivation a = snapshot.activateExactly()) {
+            ContextActivation a = snapshot.activateExactly();
+            Throwable failure = null;
+            try {
                 function.accept(value);
+            } catch (Throwable thrown) {
+                failure = thrown;
             }
+            end(a, failure);
         }
     }
 
@@ -197,9 +247,14 @@ public final class ContextTasks {
 
         @Override
         public void accept(Object value, Object other) {
-            try (ContextActivation a = snapshot.activateExactly()) {
+            ContextActivation a = snapshot.activateExactly();
+            Throwable failure = null;
+            try {
                 function.accept(value, other);
+            } catch (Throwable thrown) {
+                failure = thrown;
             }
+            end(a, failure);
         }
     }
 
