@@ -18,6 +18,7 @@ pub(crate) mod lifecycle;
 pub(crate) mod natives;
 #[cfg(feature = "oracle")]
 pub(crate) mod oracle;
+mod reply;
 mod status;
 
 use crate::guard::{OnFailure, enter};

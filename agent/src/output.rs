@@ -18,6 +18,7 @@ mod error;
 mod log_file;
 mod name;
 mod pattern;
+mod reply_file;
 mod target;
 
 pub use create::ExistingFile;
@@ -25,6 +26,7 @@ pub use error::{OutputError, Refusal};
 pub use log_file::open_log;
 pub use name::{directory_of, numbered, part_of};
 pub use pattern::{Pattern, PatternError, PatternValues};
+pub use reply_file::write_reply;
 pub use target::RecordingTarget;
 
 #[cfg(test)]

@@ -1,12 +1,19 @@
 //! The command line, declared.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::text;
 
-/// Who used the CPU, where, how sure: from JFR recordings with thread context.
+/// The hidden command that acts as the JVM's user, see [`hotspot_attach::Helper`].
+pub(crate) const AS_OWNER: &str = "__as_owner";
+/// The hidden command that ends a recording if `ctxjfr` is killed.
+pub(crate) const GUARD: &str = "__guard";
+
+/// Who used the CPU, where, how sure: from running JVMs, and from JFR recordings with thread
+/// context.
 #[derive(Debug, Parser)]
 #[command(
     name = "ctxjfr",
@@ -30,6 +37,8 @@ pub(crate) struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Record a running JVM for a time, without any preparation, and print the report.
+    Record(RecordArgs),
     /// CPU time by attribute values, with the certainty that sampling allows.
     Report(ReportArgs),
     /// A flame graph as one HTML page without network access, or as collapsed text.
@@ -44,6 +53,128 @@ pub(crate) enum Command {
     Check(FilesArgs),
     /// What each counter of `status` and of a recording counts.
     Counters(CountersArgs),
+    /// JVMs of this machine and its containers, and what their agents do.
+    Ps(PsArgs),
+    /// Begin a recording in a running JVM.
+    Start(StartArgs),
+    /// End the recording of a JVM.
+    Stop(CommandArgs),
+    /// Write what a JVM recorded up to now; with file=NAME a copy.
+    Dump(CommandArgs),
+    /// State and counters of a JVM's agent.
+    Status(CommandArgs),
+    /// Take no samples until `resume`.
+    Pause(CommandArgs),
+    /// Take samples again.
+    Resume(CommandArgs),
+    /// What must be done as the JVM's user.
+    #[command(name = AS_OWNER, hide = true)]
+    AsOwner {
+        /// Passed on to the library of the attach protocol.
+        task: Vec<String>,
+    },
+    /// The process that ends a recording if `ctxjfr` is killed.
+    #[command(name = GUARD, hide = true)]
+    Guard {
+        /// Process id.
+        pid: u32,
+        /// Directory of the exchange, as the JVM sees it.
+        parent: PathBuf,
+        /// Name of the exchange in it.
+        name: String,
+    },
+}
+
+/// Arguments of `ps`.
+#[derive(Debug, Args)]
+pub(crate) struct PsArgs {
+    /// Also ask the agents for their attributes; this attaches to their JVMs.
+    #[arg(long)]
+    pub(crate) attributes: bool,
+    /// Print JSON (schema: docs/user-guide/ctxjfr.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of a command for a loaded agent.
+#[derive(Debug, Args)]
+pub(crate) struct CommandArgs {
+    /// Process id, or a part of the main class that no other JVM has.
+    #[arg(value_name = "JVM")]
+    pub(crate) jvm: String,
+    /// Options of the agent (docs/user-guide/options.md): NAME=VALUE,...
+    #[arg(value_name = "OPTIONS")]
+    pub(crate) options: Vec<String>,
+}
+
+/// Arguments of `start`.
+#[derive(Debug, Args)]
+pub(crate) struct StartArgs {
+    /// Process id, or a part of the main class that no other JVM has.
+    #[arg(value_name = "JVM")]
+    pub(crate) jvm: String,
+    /// Options of the agent (docs/user-guide/options.md): NAME=VALUE,...
+    #[arg(value_name = "OPTIONS")]
+    pub(crate) options: Vec<String>,
+    /// The agent's library as the JVM sees it; else the one beside ctxjfr is lent to the JVM.
+    #[arg(long, value_name = "LIBRARY")]
+    pub(crate) agent: Option<PathBuf>,
+}
+
+/// Arguments of `record`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctxjfr record 4711 -d 30s --by http.route,tenant\n  \
+    ctxjfr record shop.Shop -d 1m event=cpu+wall --flame shop.html")]
+pub(crate) struct RecordArgs {
+    /// Process id, or a part of the main class that no other JVM has.
+    #[arg(value_name = "JVM")]
+    pub(crate) jvm: String,
+    /// Options of the agent (docs/user-guide/options.md): NAME=VALUE,...
+    #[arg(value_name = "OPTIONS")]
+    pub(crate) options: Vec<String>,
+    /// How long: 30s, 5m, 1h; a number alone is seconds. Ctrl-C ends earlier.
+    #[arg(short, long, value_name = "TIME", default_value = "30s", value_parser = time)]
+    pub(crate) duration: Duration,
+    /// The recording. Default: record-PID.jfr, or the next free name.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Keys of the report, as in `report`. Default: the attribute that most CPU time has, or
+    /// `thread`.
+    #[arg(long, value_name = "KEY[,KEY]", value_delimiter = ',')]
+    pub(crate) by: Vec<String>,
+    /// Also draw a flame graph, as `flame` does.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) flame: Option<PathBuf>,
+    /// Most rows shown; 0 = all.
+    #[arg(long, default_value_t = 25, value_name = "N")]
+    pub(crate) limit: usize,
+    /// Print the report as JSON (schema: docs/user-guide/ctxjfr.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Replace existing files.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// The agent's library as the JVM sees it; else the one beside ctxjfr is lent to the JVM.
+    #[arg(long, value_name = "LIBRARY")]
+    pub(crate) agent: Option<PathBuf>,
+}
+
+/// A time from a second to a day.
+fn time(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    let factor = match &text[digits.len()..] {
+        "" | "s" => Some(1),
+        "m" => Some(60),
+        "h" => Some(3600),
+        _ => None,
+    };
+    let seconds = digits.parse::<u64>().ok().zip(factor);
+    let seconds = seconds.and_then(|(number, factor)| number.checked_mul(factor));
+    let seconds = seconds.filter(|seconds| (1..=86_400).contains(seconds));
+    seconds
+        .map(Duration::from_secs)
+        .ok_or_else(|| "a time from 1s to 24h, like 30s or 5m".to_owned())
 }
 
 /// Arguments of `counters`.
@@ -66,7 +197,7 @@ pub(crate) struct FilesArgs {
 }
 
 /// Which samples count.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct FilterArgs {
     /// Only samples with this value; `!k=v` without it, `k` with any, `!k` with none. May be
     /// repeated.
@@ -190,4 +321,29 @@ pub(crate) struct PrintArgs {
     /// Frames shown per stack.
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub(crate) stack_depth: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_a_unit_or_are_seconds() {
+        for (text, seconds) in [("30s", 30), ("30", 30), ("5m", 300), ("24h", 86_400)] {
+            assert_eq!(time(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in [
+            "",
+            "s",
+            "0",
+            "25h",
+            "1d",
+            "-1s",
+            "1.5s",
+            "1ss",
+            "99999999999999999999h",
+        ] {
+            assert!(time(text).is_err(), "{text}");
+        }
+    }
 }

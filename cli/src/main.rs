@@ -1,4 +1,5 @@
-//! `ctxjfr`: who used the CPU, where, how sure, from recordings with thread context.
+//! `ctxjfr`: who used the CPU, where, how sure, from running JVMs and from recordings with thread
+//! context.
 //!
 //! | module | duty |
 //! |---|---|
@@ -10,24 +11,34 @@
 //! | [`statistics`], [`accounting`] | how sure a share is; whether all samples are accounted for |
 //! | [`report`], [`labels`], [`summary`], [`check`], [`mod@print`], [`flame`] | a command each |
 //! | [`counters`] | a command that reads no file |
+//! | [`record`], [`control`], [`ps`] | commands about running JVMs |
+//! | [`target`], [`exchange`], [`agent_library`] | the JVM and its agent; the files that pass to and from it |
+//! | [`guard`] | ends a recording if `ctxjfr` is killed |
 //! | [`facts`] | what `summary` and `check` gather in one pass |
 
 mod accounting;
+mod agent_library;
 mod args;
 mod check;
 mod collect;
+mod control;
 mod counters;
+mod exchange;
 mod facts;
 mod filter;
 mod flame;
+mod guard;
 mod input;
 mod labels;
 mod output;
 mod print;
+mod ps;
+mod record;
 mod report;
 mod shared;
 mod statistics;
 mod summary;
+mod target;
 mod text;
 
 use std::process::ExitCode;
@@ -42,6 +53,9 @@ const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Command::AsOwner { task } = &cli.command {
+        return help(task);
+    }
     let mut output = Output::new(cli.raw);
     let result = match &cli.command {
         Command::Report(args) => report::run(args, &mut output),
@@ -51,6 +65,16 @@ fn main() -> ExitCode {
         Command::Print(args) => print::run(args, &mut output),
         Command::Check(args) => check::run(args, &mut output),
         Command::Counters(args) => counters::run(args, &mut output),
+        Command::Record(args) => record::run(args, &mut output),
+        Command::Ps(args) => ps::run(args, &mut output),
+        Command::Start(args) => control::start(args, &mut output),
+        Command::Stop(args) => control::run("stop", args, &mut output),
+        Command::Dump(args) => control::run("dump", args, &mut output),
+        Command::Status(args) => control::run("status", args, &mut output),
+        Command::Pause(args) => control::run("pause", args, &mut output),
+        Command::Resume(args) => control::run("resume", args, &mut output),
+        Command::Guard { pid, parent, name } => guard::run(*pid, parent, name),
+        Command::AsOwner { .. } => Ok(true), // above
     };
     match result.and_then(|fine| output.flush().map(|()| fine)) {
         // Who closes our stdout has seen enough.
@@ -66,4 +90,15 @@ fn main() -> ExitCode {
             ExitCode::from(USAGE)
         }
     }
+}
+
+/// The helper's part of an attach; its exit code is the number of the error.
+fn help(task: &[String]) -> ExitCode {
+    let Err(error) = hotspot_attach::run_helper(task) else {
+        return ExitCode::SUCCESS;
+    };
+    let number = error
+        .raw_os_error()
+        .and_then(|number| u8::try_from(number).ok());
+    ExitCode::from(number.unwrap_or(u8::MAX))
 }

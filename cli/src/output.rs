@@ -1,6 +1,7 @@
 //! The only place that writes to stdout and stderr.
 
 use std::fmt::Display;
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
@@ -188,6 +189,15 @@ pub(crate) fn check_target(path: &Path, replace: bool) -> Result<(), Failure> {
 /// Writes a new file: mode 0600, never through a link, complete or not at all. An existing file
 /// stays unless `replace`.
 pub(crate) fn write_file(path: &Path, bytes: &[u8], replace: bool) -> Result<(), Failure> {
+    write_file_with(path, replace, |file| file.write_all(bytes))
+}
+
+/// The same with what `write` writes.
+pub(crate) fn write_file_with(
+    path: &Path,
+    replace: bool,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), Failure> {
     use std::os::unix::fs::OpenOptionsExt;
     let fail = |what: &str, error: &io::Error| {
         Failure::Finding(format!("{}: {what}: {error}", path.display()))
@@ -210,7 +220,7 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8], replace: bool) -> Result<(),
         .mode(0o600)
         .open(&temporary)
         .map_err(|error| fail("cannot create", &error))?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_data());
+    let written = write(&mut file).and_then(|()| file.sync_data());
     // A link fails if the name exists, so that a file made meanwhile is not lost.
     let published = written.and_then(|()| {
         if replace {

@@ -127,6 +127,7 @@ pub struct Jvm<'a> {
     environment: Vec<(String, String)>,
     limit: Duration,
     limits: Vec<String>,
+    launcher: Vec<String>,
 }
 
 impl<'a> Jvm<'a> {
@@ -151,6 +152,7 @@ impl<'a> Jvm<'a> {
             environment: Vec::new(),
             limit: limit(),
             limits: Vec::new(),
+            launcher: Vec::new(),
         }
     }
 
@@ -286,6 +288,14 @@ impl<'a> Jvm<'a> {
         self
     }
 
+    /// Started by a program that runs the words after its own, like `env`; several are nested.
+    #[must_use]
+    pub fn launched_by(mut self, words: &[&str]) -> Self {
+        self.launcher
+            .extend(words.iter().map(|&word| word.to_owned()));
+        self
+    }
+
     /// With another time limit.
     #[must_use]
     pub const fn limit(mut self, limit: Duration) -> Self {
@@ -298,7 +308,11 @@ impl<'a> Jvm<'a> {
         // Needed for commands later on: not built within the time limit.
         let _built = build::agent();
         let java = self.jdk.tool("java");
-        let mut command = if self.limits.is_empty() {
+        let mut command = if let [program, words @ ..] = &*self.launcher {
+            let mut launcher = Command::new(program);
+            launcher.args(words).arg(java);
+            launcher
+        } else if self.limits.is_empty() {
             Command::new(java)
         } else {
             let mut shell = Command::new("bash");

@@ -9,6 +9,7 @@ use crate::entry::agent::{self, Agent};
 use crate::entry::callbacks;
 use crate::entry::commands::{self, Refusal};
 use crate::entry::java_api;
+use crate::entry::reply;
 use crate::guard::{OnFailure, enter};
 use crate::jvm::jni::{Argument, Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
@@ -41,7 +42,8 @@ pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
 }
 
 fn load(vm: Vm, text: &str) -> jint {
-    if is_switched_off() {
+    if let Some(line) = switched_off() {
+        log::answer(&line);
         return OK;
     }
     if agent::agent().is_some() {
@@ -91,28 +93,25 @@ fn load(vm: Vm, text: &str) -> jint {
 
 /// Attach: the first one loads the agent into the running VM; a later one is a command.
 pub(crate) fn on_attach(vm: Vm, text: &str) -> jint {
-    if is_switched_off() {
-        log::settle();
-        return SWITCHED_OFF;
-    }
-    let attached = attach(vm, text);
-    match &attached {
-        Ok(answer) if answer.is_empty() => {}
-        Ok(answer) => log::answer(answer),
-        Err(refusal) => log::error(&refusal.line()),
-    }
+    let (text, file) = reply::split(text);
+    let (code, answer) = if let Some(line) = switched_off() {
+        (SWITCHED_OFF, Ok(line))
+    } else {
+        match attach(vm, text) {
+            Ok(answer) => (OK, Ok(answer)),
+            Err(refusal) => (refusal.code(), Err(refusal.line())),
+        }
+    };
+    reply::deliver(&answer, file);
     log::settle();
-    attached.map_or_else(|refusal| refusal.code(), |_| OK)
+    code
 }
 
-/// Whether the environment switches the agent off, whatever the command line says. Logs one line.
-fn is_switched_off() -> bool {
-    let off = std::env::var(options::KILL_SWITCH)
+/// A line if the environment switches the agent off, whatever the command line says.
+fn switched_off() -> Option<String> {
+    let is_off = std::env::var(options::KILL_SWITCH)
         .is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()));
-    if off {
-        log::answer(&format!("switched off by {}", options::KILL_SWITCH));
-    }
-    off
+    is_off.then(|| format!("switched off by {}", options::KILL_SWITCH))
 }
 
 fn attach(vm: Vm, text: &str) -> Result<String, Refusal> {

@@ -20,6 +20,7 @@ const CRATES: &[&str] = &[
     "agent/signal-core",
     "agent/stack-walker",
     "cli",
+    "cli/attach",
     "events",
     "jfr-format",
     "schema",
