@@ -9,7 +9,7 @@ pub(crate) use relocation::Unmoved;
 use crate::memory::{Memory, plausible};
 use crate::outcome::HeapFailure;
 use crate::tables::VmTables;
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 /// The class of stack chunks.
 const CHUNK_CLASS: &[u8] = b"jdk/internal/vm/StackChunk";
@@ -193,6 +193,8 @@ pub(crate) struct StackChunks {
     root_method: AtomicUsize,
     /// Where the code of `Continuation.enterSpecial` is returned to, once that was met.
     pub(crate) entry_pc: AtomicUsize,
+    /// Whether an entry was seen to be as expected.
+    pub(crate) has_entries: AtomicBool,
     /// Walks refused so far, [`PROVEN`] after the first whole one.
     trials: AtomicU32,
 }
@@ -205,6 +207,7 @@ impl StackChunks {
             continuation_class: AtomicUsize::new(0),
             root_method: AtomicUsize::new(0),
             entry_pc: AtomicUsize::new(0),
+            has_entries: AtomicBool::new(false),
             trials: AtomicU32::new(0),
         }
     }

@@ -262,6 +262,7 @@ fn nested() -> Scene {
     s.image.word_at(SP + 24, enter);
     s.image.word_at(entry + 8, entry + 0x40);
     s.image.word_at(entry + 24, barrier);
+    s.image.word_at(entry + 0x40 + 16, CONTINUATION);
     s.image.word_at(CARRIER + 0x20, inner);
     s.image.word_at(inner + 0x10, CONTINUATION);
     s
@@ -294,6 +295,16 @@ fn continuation_within_another_has_callers() {
     assert_eq!(seen(&frames), all[..2]);
 }
 
+/// Where the outermost entry names another continuation, its fields are others: nothing below counts.
+#[test]
+fn entries_of_another_layout_end_the_walk() {
+    let mut s = nested();
+    s.image.word_at(SP + 32 + 0x40 + 16, CONTINUATION + 8);
+    let (cut, frames) = walk(&s, layout());
+    assert_eq!(cut.heap, HeapFrames::Cut(HeapFailure::Object));
+    assert_eq!(seen(&frames), [expected()[0], native(8)]);
+}
+
 /// Three continuations: the middle one has callers in the heap.
 #[test]
 fn walk_goes_on_below_callers_of_a_continuation_within_another() {
@@ -308,12 +319,14 @@ fn walk_goes_on_below_callers_of_a_continuation_within_another() {
     chunk(&mut s, inner_chunk, 0, caller, (2, 8));
     // Behind the innermost entry: a frame of six words, the middle entry, the outermost one.
     let entry = SP + 64 + 48;
+    s.image.word_at(SP + 32 + 8, entry);
     s.image.word_at(SP + 56, caller);
     s.image.word_at(entry - 8, barrier);
     s.image.word_at(entry + 8, entry + 32);
     s.image.word_at(entry + 16, middle);
     s.image.word_at(entry + 24, enter);
     s.image.word_at(entry + 32 + 8, 0);
+    s.image.word_at(entry + 32 + 16, CONTINUATION);
     let (whole, frames) = walk(&s, layout());
     assert_eq!(
         (whole.end, whole.heap),

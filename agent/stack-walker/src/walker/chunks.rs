@@ -29,6 +29,8 @@ pub(super) const YIELD_METHOD: &[u8] = b"doYield";
 const ENCLOSING_ENTRY: usize = 8;
 /// `ContinuationEntry::_cont`: the continuation.
 const ENTRY_CONTINUATION: usize = 16;
+/// Continuations within one another at most, until their entries are known.
+const MAX_LEVELS: u32 = 16;
 /// Words of the largest chunk that is believed.
 const MAX_CHUNK: usize = 1 << 24;
 
@@ -43,22 +45,53 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
         {
             chunks.entry_pc.store(frame.pc, Relaxed);
         }
-        if !self.is_nested(frame.sp) {
+        let has_entries = self.has_entries(frame.sp);
+        if self.enclosing(frame.sp).is_none() {
             return Err(End::VirtualRoot);
         }
-        if self.count == 1 {
-            // The VM moves its frames.
+        if self.count == 1 || !has_entries {
+            // The VM moves its frames, or the entry is another one than in the versions known.
             return self.cut(HeapFailure::Object);
         }
         self.entries_passed = self.entries_passed.wrapping_add(1);
         self.caller(frame, blob)
     }
 
-    /// Whether the continuation with this entry runs within another one.
-    fn is_nested(&self, entry: usize) -> bool {
-        let enclosing = self.stack(entry.wrapping_add(ENCLOSING_ENTRY));
+    /// The entry of the continuation within which the one with this entry runs.
+    fn enclosing(&self, entry: usize) -> Option<usize> {
+        let at = self.stack(entry.wrapping_add(ENCLOSING_ENTRY)).ok()?;
         let above = entry.wrapping_add(8)..self.thread.stack_high;
-        enclosing.is_ok_and(|at| at.is_multiple_of(8) && above.contains(&at))
+        (at.is_multiple_of(8) && above.contains(&at)).then_some(at)
+    }
+
+    /// Whether the continuation with this entry is known to run within another one.
+    fn is_nested(&self, entry: usize) -> bool {
+        self.enclosing(entry).is_some() && self.has_entries(entry)
+    }
+
+    /// Whether the fields of entries are where they should be: once the outermost one around
+    /// `entry` has named the continuation of the virtual thread.
+    fn has_entries(&self, entry: usize) -> bool {
+        let Some(heap) = self.heap() else {
+            return false;
+        };
+        if heap.chunks.has_entries.load(Relaxed) {
+            return true;
+        }
+        let (mut outermost, mut levels) = (entry, self.entries_passed);
+        while let Some(enclosing) = self.enclosing(outermost)
+            && levels < MAX_LEVELS
+        {
+            outermost = enclosing;
+            levels = levels.wrapping_add(1);
+        }
+        let named = heap.continuation_at(outermost.wrapping_add(ENTRY_CONTINUATION));
+        let known = heap.continuation(self.thread.java_thread, levels);
+        let holds = known.is_ok() && known == named;
+        if holds {
+            heap.chunks.has_entries.store(true, Relaxed);
+        }
+        holds
     }
 
     /// Whether what was not read yet may be in the heap.
