@@ -55,6 +55,8 @@ pub(crate) enum Command {
     Counters(CountersArgs),
     /// JVMs of this machine and its containers, and what their agents do.
     Ps(PsArgs),
+    /// What would work in a JVM and why not, without recording; exit code 1 if it would not.
+    Doctor(DoctorArgs),
     /// Begin a recording in a running JVM.
     Start(StartArgs),
     /// End the recording of a JVM.
@@ -91,6 +93,17 @@ pub(crate) struct PsArgs {
     /// Also ask the agents for their attributes; this attaches to their JVMs.
     #[arg(long)]
     pub(crate) attributes: bool,
+    /// Print JSON (schema: docs/user-guide/ctxjfr.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Process id, or a part of the main class that no other JVM has.
+    #[arg(value_name = "JVM")]
+    pub(crate) jvm: String,
     /// Print JSON (schema: docs/user-guide/ctxjfr.md).
     #[arg(long)]
     pub(crate) json: bool,

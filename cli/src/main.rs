@@ -11,7 +11,7 @@
 //! | [`statistics`], [`accounting`] | how sure a share is; whether all samples are accounted for |
 //! | [`report`], [`labels`], [`summary`], [`check`], [`mod@print`], [`flame`] | a command each |
 //! | [`counters`] | a command that reads no file |
-//! | [`record`], [`control`], [`ps`] | commands about running JVMs |
+//! | [`record`], [`control`], [`ps`], [`doctor`] | commands about running JVMs |
 //! | [`target`], [`exchange`], [`agent_library`] | the JVM and its agent; the files that pass to and from it |
 //! | [`guard`] | ends a recording if `ctxjfr` is killed |
 //! | [`facts`] | what `summary` and `check` gather in one pass |
@@ -23,6 +23,7 @@ mod check;
 mod collect;
 mod control;
 mod counters;
+mod doctor;
 mod exchange;
 mod facts;
 mod filter;
@@ -67,6 +68,7 @@ fn main() -> ExitCode {
         Command::Counters(args) => counters::run(args, &mut output),
         Command::Record(args) => record::run(args, &mut output),
         Command::Ps(args) => ps::run(args, &mut output),
+        Command::Doctor(args) => doctor::run(args, &mut output),
         Command::Start(args) => control::start(args, &mut output),
         Command::Stop(args) => control::run("stop", args, &mut output),
         Command::Dump(args) => control::run("dump", args, &mut output),

@@ -168,7 +168,7 @@ fn page_names_every_option() {
     let mut known = BTreeSet::new();
     for command in [
         "record", "report", "flame", "labels", "summary", "print", "check", "counters", "ps",
-        "start", "stop", "dump", "status", "pause", "resume",
+        "doctor", "start", "stop", "dump", "status", "pause", "resume",
     ] {
         known.append(&mut options(&dir.ok(&[command, "--help"])));
     }
@@ -214,7 +214,9 @@ fn listed_objects(page: &str) -> BTreeMap<String, BTreeSet<String>> {
     let section = section.split("\n\nKinds of frames").next().unwrap();
     let items = section.split("\n- `").skip(1);
     // `tests/tests/control.rs` has running JVMs.
-    let items = items.filter(|item| !item.starts_with("print --json") && !item.contains(".ps.1"));
+    let items = items.filter(|item| {
+        !item.starts_with("print --json") && !item.contains(".ps.1") && !item.contains(".doctor.1")
+    });
     let object = |item: &str| {
         let (name, fields) = item.split_once('`').unwrap();
         let mut depth = 0;

@@ -1,4 +1,4 @@
-//! The command line of a JVM: its main class, and whether it forbids attach.
+//! The command line of a JVM: its main class, its flags.
 
 use std::path::Path;
 
@@ -57,14 +57,15 @@ pub(crate) fn main_class(words: &[String]) -> Option<String> {
     None
 }
 
-/// Whether the last word on it says so.
-pub(crate) fn forbids_attach<'w>(words: impl Iterator<Item = &'w str>) -> bool {
-    let on = words.filter_map(|word| match word {
-        "-XX:+DisableAttachMechanism" => Some(true),
-        "-XX:-DisableAttachMechanism" => Some(false),
-        _ => None,
-    });
-    on.last().unwrap_or(false)
+/// The last word on a flag of the JVM: `-XX:+NAME` or `-XX:-NAME`.
+pub(crate) fn flag(words: &[String], name: &str) -> Option<bool> {
+    let value = |word: &String| {
+        let word = word.strip_prefix("-XX:")?;
+        let is_on = word.starts_with('+');
+        let found = word.strip_prefix(['+', '-'])?;
+        (found == name).then_some(is_on)
+    };
+    words.iter().rev().find_map(value)
 }
 
 #[cfg(test)]
@@ -101,12 +102,10 @@ mod tests {
     }
 
     #[test]
-    fn last_word_on_attach_counts() {
-        let forbids = |line: &str| forbids_attach(line.split(' '));
-        assert!(forbids("-XX:+DisableAttachMechanism Main"));
-        assert!(!forbids(
-            "-XX:+DisableAttachMechanism -XX:-DisableAttachMechanism Main"
-        ));
-        assert!(!forbids("Main"));
+    fn last_word_on_a_flag_counts() {
+        let attach = |line: &str| flag(&words(line.replace(' ', "\0").as_bytes()), "DisableAttach");
+        assert_eq!(attach("-XX:+DisableAttach -XX:+Other Main"), Some(true));
+        assert_eq!(attach("-XX:+DisableAttach -XX:-DisableAttach"), Some(false));
+        assert_eq!(attach("-XX:+DisableAttachMechanism -Xmx1g"), None);
     }
 }

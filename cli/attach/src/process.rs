@@ -242,19 +242,63 @@ impl JvmProcess {
         })
     }
 
-    fn forbids_attach(&self) -> bool {
+    /// Why it could not be attached to, or not load an agent, as far as can be seen without asking
+    /// it.
+    pub fn obstacles(&self) -> Vec<AttachError> {
+        let status = match self.check_is_running() {
+            Ok(status) => status,
+            Err(error) => return vec![error],
+        };
+        let mut obstacles = Vec::new();
+        if !status.catches_quit() {
+            obstacles.push(AttachError::NoSignalHandler);
+        }
+        if self.forbids_attach() {
+            obstacles.push(AttachError::Forbidden);
+        }
+        if command_line::flag(&self.options(), "EnableDynamicAgentLoading") == Some(false) {
+            obstacles.push(AttachError::NoDynamicAgents);
+        }
+        obstacles
+    }
+
+    /// Whether it has a handler for the signal of this number.
+    pub fn catches(&self, signal: u32) -> bool {
+        self.status.catches(signal)
+    }
+
+    /// Whether a filter (seccomp) decides about its system calls.
+    pub const fn is_filtered(&self) -> bool {
+        self.status.is_filtered
+    }
+
+    /// A soft limit by its name in `/proc/PID/limits`.
+    pub fn limit(&self, name: &str) -> Option<String> {
+        let limits = fs::read_to_string(format!("/proc/{}/limits", self.pid)).ok()?;
+        let values = limits.lines().find_map(|line| line.strip_prefix(name))?;
+        values.split_whitespace().next().map(str::to_owned)
+    }
+
+    /// Options of the JVM, in the environment too, and the words of its command line.
+    pub fn options(&self) -> Vec<String> {
         let environment = fs::read(format!("/proc/{}/environ", self.pid)).unwrap_or_default();
         let variables = command_line::words(&environment);
-        let options = OPTION_VARIABLES.iter().filter_map(|name| {
+        let of_variable = |name: &str| {
             let value = |variable: &String| {
                 Some(variable.strip_prefix(name)?.strip_prefix('=')?.to_owned())
             };
-            variables.iter().find_map(value)
-        });
-        let options: Vec<String> = options.collect();
-        let of_variables = options.iter().flat_map(|text| text.split_whitespace());
-        let words = self.command_line();
-        command_line::forbids_attach(of_variables.chain(words.iter().map(String::as_str)))
+            variables.iter().find_map(value).unwrap_or_default()
+        };
+        let texts = OPTION_VARIABLES.map(of_variable);
+        let words = texts.iter().flat_map(|text| text.split_whitespace());
+        words
+            .map(str::to_owned)
+            .chain(self.command_line())
+            .collect()
+    }
+
+    fn forbids_attach(&self) -> bool {
+        command_line::flag(&self.options(), "DisableAttachMechanism") == Some(true)
     }
 
     fn command_line(&self) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! `/proc/PID/status`, parsed.
 
-/// Bit of SIGQUIT (3) in a mask of signals.
-const QUIT: u64 = 1 << (3 - 1);
+/// Number of SIGQUIT.
+const QUIT: u32 = 3;
 
 /// What is needed of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub(crate) struct ProcessStatus {
     pub(crate) group: u32,
     /// Process id as the process itself sees it.
     pub(crate) inner_pid: u32,
+    /// Whether a filter decides about its system calls.
+    pub(crate) is_filtered: bool,
     /// Signals with a handler.
     caught: u64,
 }
@@ -36,13 +38,21 @@ impl ProcessStatus {
             user: word("Uid", 1)?.parse().ok()?,
             group: word("Gid", 1)?.parse().ok()?,
             inner_pid: inner.split_whitespace().next_back()?.parse().ok()?,
+            // A kernel without filters has no such line.
+            is_filtered: value("Seccomp").is_some_and(|mode| mode == "2"),
             caught: u64::from_str_radix(value("SigCgt")?, 16).ok()?,
         })
     }
 
     /// Whether SIGQUIT has a handler; without one it ends the process.
     pub(crate) fn catches_quit(&self) -> bool {
-        self.caught & QUIT != 0
+        self.catches(QUIT)
+    }
+
+    /// Whether the signal of this number has a handler.
+    pub(crate) fn catches(&self, signal: u32) -> bool {
+        let bit = signal.checked_sub(1).and_then(|bit| 1_u64.checked_shl(bit));
+        bit.is_some_and(|bit| self.caught & bit != 0)
     }
 
     /// Whether a signal or a debugger holds it.
@@ -70,6 +80,9 @@ mod tests {
         assert_eq!((status.user, status.group), (1001, 6));
         assert_eq!(status.inner_pid, 1);
         assert!(status.catches_quit() && !status.is_stopped() && !status.is_dead());
+        assert!(!status.is_filtered && !status.catches(27) && status.catches(33));
+        let filtered = format!("{JVM}Seccomp:\t2\n");
+        assert!(ProcessStatus::parse(&filtered).unwrap().is_filtered);
     }
 
     #[test]
