@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds what users get: target/release/libctxagent.so, target/release/ctxjfr,
-# java-api/build/libs/ctxagent-api.jar. Everything said goes to stderr.
+# Builds what users get: target/release/libctxagent.so, target/release/ctxjfr, both in one file as
+# target/dist/ctxjfr, java-api/build/libs/ctxagent-api.jar. Everything said goes to stderr.
 #   scripts/build.sh [all|rust|java]            all of it, or one part
 #   scripts/build.sh docs                       the documentation of the crates and of the Java API
 #   scripts/build.sh direct-memory [DIRECTORY]     agent/src/jvm/*.class, which the agent
@@ -18,9 +18,16 @@ direct_memory() {
   find "$classes" -name '*.class' -exec cp {} "$1" \;
 }
 
+# one_file: ctxjfr with the agent in it, to be copied to any machine.
+one_file() {
+  mkdir -p target/dist
+  target/release/ctxjfr __pack "$AGENT" target/dist/ctxjfr >&2
+  chmod 755 target/dist/ctxjfr
+}
+
 load_tools
 case ${1:-all} in
-  all) build_agent && gradle jar >&2 ;;
+  all) build_agent && one_file && gradle jar >&2 ;;
   rust) build_agent ;;
   java) gradle jar >&2 ;;
   docs)

@@ -11,6 +11,8 @@ use crate::text;
 pub(crate) const AS_OWNER: &str = "__as_owner";
 /// The hidden command that ends a recording if `ctxjfr` is killed.
 pub(crate) const GUARD: &str = "__guard";
+/// The hidden command that makes one file of `ctxjfr` and the agent.
+pub(crate) const PACK: &str = "__pack";
 
 /// Who used the CPU, where, how sure: from running JVMs, and from JFR recordings with thread
 /// context.
@@ -74,6 +76,14 @@ pub(crate) enum Command {
     AsOwner {
         /// Passed on to the library of the attach protocol.
         task: Vec<String>,
+    },
+    /// Write this program with the agent's library in it; the build does.
+    #[command(name = PACK, hide = true)]
+    Pack {
+        /// The library.
+        library: PathBuf,
+        /// The new program.
+        output: PathBuf,
     },
     /// The process that ends a recording if `ctxjfr` is killed.
     #[command(name = GUARD, hide = true)]

@@ -75,6 +75,7 @@ fn main() -> ExitCode {
         Command::Status(args) => control::run("status", args, &mut output),
         Command::Pause(args) => control::run("pause", args, &mut output),
         Command::Resume(args) => control::run("resume", args, &mut output),
+        Command::Pack { library, output } => agent_library::pack(library, output),
         Command::Guard { pid, parent, name } => guard::run(*pid, parent, name),
         Command::AsOwner { .. } => Ok(true), // above
     };
