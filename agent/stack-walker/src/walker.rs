@@ -437,8 +437,11 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     /// caller must have its frame at its frame pointer.
     fn is_call_site(&self, caller: &Caller) -> bool {
         let pc = caller.pc;
+        // Signal frames leave other described addresses on the stack: where threads were
+        // interrupted.
+        let is_call = || A::call_before(self.memory, pc).is_some();
         if self.cached_site(pc).is_some() {
-            return true;
+            return is_call();
         }
         match self.tables.code_at(self.memory, pc) {
             Code::Interpreter => {
@@ -453,7 +456,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                     let desc = || {
                         Scopes::of(self.tables, self.memory, &blob)?.at_or_behind(self.memory, pc)
                     };
-                    desc().is_some_and(|desc| desc.exact) || self.is_deopt_handler(&blob, pc)
+                    is_call() && desc().is_some_and(|desc| desc.exact)
+                        || self.is_deopt_handler(&blob, pc)
                 }
                 BlobKind::NativeWrapper | BlobKind::Continuation => true,
                 BlobKind::Stub | BlobKind::Deoptimization => false,

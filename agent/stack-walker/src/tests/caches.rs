@@ -84,6 +84,20 @@ fn full_array_ends_the_walk_at_a_cached_call_site() {
     );
 }
 
+/// Where a thread was interrupted stays on its stack: a described address that no call returns to.
+#[test]
+fn address_behind_no_call_does_not_confirm_a_guess() {
+    for is_cached in [false, true] {
+        let mut s = scene();
+        if is_cached {
+            s.walk(s.inner + 6, SP, 0, 16);
+        }
+        s.image.put(s.outer_return - 5, &[0x90]);
+        let (_, frames) = s.walk(s.inner + 6, SP - 8, 0, 16);
+        assert_eq!(seen(&frames), expected()[..1], "cached: {is_cached}");
+    }
+}
+
 #[test]
 fn cached_call_site_of_freed_code_does_not_confirm_a_guess() {
     // A slow path has pushed a register: the return address is one word further up than the frame

@@ -358,6 +358,10 @@ pub(super) fn scene() -> Scene {
             frame_complete: 5,
         },
     );
+    // call inner
+    let distance = inner.wrapping_sub(outer + 0x40) as u32;
+    image.put(outer + 0x40 - 5, &[0xe8]);
+    image.u32_at(outer + 0x40 - 4, distance);
     image.word_at(THREAD + 0x10, 0);
     image.word_at(THREAD + 0x20, 0);
     // Stack: inner's frame of 4 words, outer's of 6, the entry frame.
@@ -387,6 +391,11 @@ pub(super) fn scene() -> Scene {
         inner,
         outer_return: outer + 0x40,
     }
+}
+
+/// The scene with a call of aarch64: bl.
+pub(super) fn call_by_link(s: &mut Scene) {
+    s.image.u32_at(s.outer_return - 4, 0x9400_0000);
 }
 
 /// The thread of the scene, interrupted in Java code.

@@ -1,7 +1,8 @@
 //! From frame to frame: compiled and interpreted code, anchors, and what must end a walk.
 
 use super::scene::{
-    HEADER, SP, THREAD, expected, id, in_interpreter, interpreted, scene, seen, thread_in_java,
+    HEADER, SP, THREAD, call_by_link, expected, id, in_interpreter, interpreted, scene, seen,
+    thread_in_java,
 };
 use crate::arch::aarch64::Aarch64;
 use crate::arch::registers::Registers;
@@ -45,6 +46,7 @@ fn same_stack_at_each_instruction_of_prologue_and_epilogue() {
 #[test]
 fn aarch64_leaf_returns_to_its_link_register() {
     let mut s = scene();
+    call_by_link(&mut s);
     // sub sp, sp, #32; stp x29, x30, [sp, #16]
     for (i, code) in [0xd100_83ffu32, 0xa901_7bfd].iter().enumerate() {
         s.image.u32_at(s.inner + 4 * i, *code);
@@ -83,7 +85,8 @@ fn interpreted_frame_to_its_compiled_caller() {
 
 #[test]
 fn interpreted_leaf_keeps_its_frame_despite_the_link_register() {
-    let s = interpreted();
+    let mut s = interpreted();
+    call_by_link(&mut s);
     let registers = Registers {
         link: s.outer_return | 1 << 60,
         ..in_interpreter()
