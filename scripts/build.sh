@@ -2,6 +2,8 @@
 # Builds what users get: target/release/libctxagent.so, target/release/ctxjfr, both in one file as
 # target/dist/ctxjfr, java-api/build/libs/ctxagent-api.jar. Everything said goes to stderr.
 #   scripts/build.sh [all|rust|java]            all of it, or one part
+#   scripts/build.sh services                   services with libraries from Maven Central, for
+#                                               the tests of labels
 #   scripts/build.sh docs                       the documentation of the crates and of the Java API
 #   scripts/build.sh direct-memory [DIRECTORY]     agent/src/jvm/*.class, which the agent
 #                                                  carries and defines in the boot loader; a test
@@ -30,6 +32,7 @@ case ${1:-all} in
   all) build_agent && one_file && gradle jar >&2 ;;
   rust) build_agent ;;
   java) gradle jar >&2 ;;
+  services) gradle -Pservices :services:app >&2 ;;
   docs)
     RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings" cargo doc --workspace --no-deps --quiet
     gradle javadoc >&2

@@ -13,11 +13,13 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+mod class_hooks;
 pub mod entry;
 mod events;
 mod guard;
 mod hotspot;
 mod jvm;
+mod labels;
 mod log;
 mod metrics;
 pub mod options;

@@ -16,6 +16,7 @@ mod filter;
 mod help;
 mod hints;
 mod kind;
+mod labels;
 mod names;
 mod near;
 mod parse;
@@ -31,6 +32,7 @@ mod value;
 pub use filter::{Condition, MAX_CONDITIONS};
 pub use help::{help, list_text};
 pub use kind::Kind;
+pub use labels::Labels;
 pub use names::{NameProblem, RESERVED_NAMES, check_attribute_name};
 pub(crate) use parse::gives;
 pub use parse::{
@@ -41,8 +43,8 @@ pub use rates::RateLimits;
 pub use redact::{Redact, Redaction};
 pub use table::{Row, Scope, TABLE};
 pub use types::{
-    CStack, Command, Engine, Log, LogLevel, Mechanism, MechanismSet, Signal, VirtualThreads,
-    WallThreads,
+    CStack, Command, Engine, LabelSource, Log, LogLevel, Mechanism, MechanismSet, Signal,
+    VirtualThreads, WallThreads,
 };
 
 #[cfg(test)]

@@ -6,14 +6,12 @@
 
 mod hooks;
 
+use crate::class_hooks::with_hooks;
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::Jvmti;
 use crate::jvm::task_entry;
 use crate::log;
 use crate::options::{Mechanism, MechanismSet};
-use class_patcher::class_file::ClassFile;
-use class_patcher::hook::{CallHook, Hook};
-use class_patcher::patch::{CallOutcome, HookOutcome, patch};
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::fmt::Display;
@@ -198,35 +196,17 @@ fn find<'e>(jni: &'e Jni, class: &str) -> Option<LocalRef<'e>> {
 /// loader that it loads, or loads anew.
 pub(crate) fn patched(name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     let mechanisms = MechanismSet::of_bits(PATCHED.load(Relaxed));
-    let (hooks, calls) = hooks::of_class(name, mechanisms, VERSION.load(Relaxed));
-    if hooks.is_empty() && calls.is_empty() {
+    let hooks = hooks::of_class(name, mechanisms, VERSION.load(Relaxed));
+    if hooks == Default::default() {
         return None;
     }
-    match with_hooks(&hooks, &calls, bytes) {
+    match with_hooks(&hooks, bytes) {
         Ok(patched) => Some(patched),
         Err(fault) => {
             lock(&FAULTS).insert(name.to_owned(), fault);
             None
         }
     }
-}
-
-fn with_hooks(hooks: &[Hook<'_>], calls: &[CallHook<'_>], bytes: &[u8]) -> Result<Vec<u8>, String> {
-    let class = ClassFile::parse(bytes);
-    let patched = class.and_then(|class| patch(&class, hooks, calls));
-    let patched = patched.map_err(|error| error.to_string())?;
-    for (hook, outcome) in hooks.iter().zip(&patched.outcomes) {
-        if !matches!(outcome, HookOutcome::Inserted { .. }) {
-            return Err(format!("this JDK has no method {}", hook.method));
-        }
-    }
-    for (call, outcome) in calls.iter().zip(&patched.call_outcomes) {
-        if !matches!(outcome, CallOutcome::Replaced { .. }) {
-            let (called, by) = (call.target.method, call.method);
-            return Err(format!("this JDK has no call of {called} in method {by}"));
-        }
-    }
-    Ok(patched.bytes)
 }
 
 /// The lines of `status`.

@@ -26,6 +26,7 @@ mod walkers;
 use crate::guard;
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::{Jvmti, MountCallbacks};
+use crate::labels;
 use crate::log;
 use crate::metrics::Snapshot;
 use crate::options::{Engine, Options};
@@ -112,6 +113,7 @@ impl Session {
         let lease = self.reserve()?;
         if let Some(jni) = self.components.vm.env() {
             propagation::begin(self.components.jvmti, jni, options.propagate);
+            labels::begin(self.components.jvmti, jni, &options.labels);
         }
         let started = self.start_reserved(options, lease);
         if started.is_err() {
@@ -123,6 +125,7 @@ impl Session {
     fn end_propagation(&self) {
         if let Some(jni) = self.components.vm.env() {
             propagation::end(jni);
+            labels::end(self.components.jvmti, jni);
         }
     }
 

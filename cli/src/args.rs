@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Summary(FilesArgs),
     /// Attribute names with their number of values and coverage.
     Labels(LabelsArgs),
+    /// What has no label, why, and what would label it.
+    Coverage(CoverageArgs),
     /// Events as text or JSON.
     Print(PrintArgs),
     /// Structure of the file and the accounting of samples; exit code 1 on a finding.
@@ -330,6 +332,21 @@ pub(crate) struct LabelsArgs {
     pub(crate) filter: FilterArgs,
     /// Values shown per attribute.
     #[arg(long, default_value_t = 5, value_name = "N")]
+    pub(crate) limit: usize,
+}
+
+/// Arguments of `coverage`.
+#[derive(Debug, Args)]
+pub(crate) struct CoverageArgs {
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+    /// Attribute names of which one labels; default: any.
+    #[arg(long, value_name = "KEY[,KEY]", value_delimiter = ',')]
+    pub(crate) by: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// Most rows shown; 0 = all.
+    #[arg(long, default_value_t = 15, value_name = "N")]
     pub(crate) limit: usize,
 }
 

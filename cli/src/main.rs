@@ -9,7 +9,7 @@
 //! | [`filter`], [`collect`] | which samples count; their sums by attribute and stack |
 //! | [`shared`] | texts that outlive their chunk, each copied once |
 //! | [`statistics`], [`accounting`] | how sure a share is; whether all samples are accounted for |
-//! | [`report`], [`labels`], [`summary`], [`check`], [`mod@print`], [`flame`] | a command each |
+//! | [`report`], [`labels`], [`coverage`], [`summary`], [`check`], [`mod@print`], [`flame`] | a command each |
 //! | [`counters`] | a command that reads no file |
 //! | [`record`], [`control`], [`ps`], [`doctor`] | commands about running JVMs |
 //! | [`target`], [`exchange`], [`agent_library`] | the JVM and its agent; the files that pass to and from it |
@@ -23,6 +23,7 @@ mod check;
 mod collect;
 mod control;
 mod counters;
+mod coverage;
 mod doctor;
 mod exchange;
 mod facts;
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         Command::Labels(args) => labels::run(args, &mut output),
         Command::Print(args) => print::run(args, &mut output),
         Command::Check(args) => check::run(args, &mut output),
+        Command::Coverage(args) => coverage::run(args, &mut output),
         Command::Counters(args) => counters::run(args, &mut output),
         Command::Record(args) => record::run(args, &mut output),
         Command::Ps(args) => ps::run(args, &mut output),

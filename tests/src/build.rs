@@ -16,6 +16,7 @@ pub fn everything() {
         println!("{}", built.display());
     }
     println!("{}", class_path());
+    println!("{}", services());
     for entry in fs::read_dir(root().join("tests/shim")).unwrap() {
         let source = entry.unwrap().path();
         if source.extension().is_some_and(|ext| ext == "c") {
@@ -175,6 +176,17 @@ pub fn other_api() -> PathBuf {
     compile(&root().join("tests/other-api"), &classes, Path::new(""))
         .unwrap_or_else(|failure| panic!("{failure}"));
     classes
+}
+
+/// Class path of `tests/services`, whose libraries Gradle fetches.
+pub fn services() -> &'static str {
+    static SERVICES: OnceLock<Result<String, String>> = OnceLock::new();
+    let built = SERVICES.get_or_init(|| {
+        build_script("services")?;
+        let jars = root().join("tests/services/build/app/*");
+        Ok(jars.display().to_string())
+    });
+    built.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 /// The jar of the Java API, built by Gradle as users get it unless nothing changed;

@@ -209,6 +209,14 @@ impl<'a> Jvm<'a> {
         self
     }
 
+    /// With the services of `tests/services` on the class path, and neither the Java API nor other
+    /// programs.
+    #[must_use]
+    pub fn services(mut self) -> Self {
+        self.class_path = vec![build::services().to_owned()];
+        self
+    }
+
     /// With an environment variable.
     #[must_use]
     pub fn environment(mut self, name: &str, value: &str) -> Self {

@@ -6,7 +6,7 @@
 //! threads that have no block at all.
 
 use crate::block::Values;
-use crate::layout::{DETACHED_ID, OVERFLOW_ID, RAW_BIT, RAW_BYTES};
+use crate::layout::{DETACHED_ID, HEX_BIT, OVERFLOW_ID, RAW_BIT, RAW_BYTES};
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -176,14 +176,33 @@ impl Cell {
         if found & RAW_BIT == 0 {
             return found == self.id.load(Relaxed);
         }
-        let (offset, length) = (found.wrapping_shr(8) & 0xff, found & 0xff);
+        let (offset, bytes) = (found.wrapping_shr(8) & 0xff, found & 0xff);
+        let is_packed = found & HEX_BIT != 0;
+        let length = bytes.wrapping_shl(u32::from(is_packed));
         length == self.length.load(Relaxed)
             && (0..length).all(|i| {
                 let expected = byte(i, |word| self.raw.get(word).map(|w| w.load(Relaxed)));
-                let there = byte(offset.wrapping_add(i), |word| values.raw.get(word).copied());
+                let at = offset.wrapping_add(i.wrapping_shr(u32::from(is_packed)));
+                let there = byte(at, |word| values.raw.get(word).copied());
+                let there = there.map(|there| if is_packed { digit(there, i) } else { there });
                 expected.is_some() && expected == there
             })
     }
+}
+
+/// The hexadecimal digit `i` of packed ones, in its byte.
+const fn digit(byte: u8, i: u32) -> u8 {
+    let value = if i & 1 == 0 {
+        byte.wrapping_shr(4)
+    } else {
+        byte & 0xf
+    };
+    let first = if value > 9 {
+        b'a'.wrapping_sub(10)
+    } else {
+        b'0'
+    };
+    first.wrapping_add(value)
 }
 
 /// Byte `at` of an area of words in memory order, `None` outside of it.
@@ -280,6 +299,20 @@ mod tests {
             !f.passes(Some(&values(&raw(60, 13), "0af76519-16cd"))),
             "a place outside the area"
         );
+    }
+
+    #[test]
+    fn packed_digits_are_compared_as_text() {
+        let mut sampled = values(&[RAW_BIT | HEX_BIT | 8 << 8 | 4], "");
+        sampled.raw[1] = u64::from_ne_bytes([0x0a, 0xf7, 0x65, 0x19, 0, 0, 0, 0]);
+        for (text, is_equal) in [("0af76519", true), ("0af76518", false), ("0af7651", false)] {
+            let f = filter(&[Condition::Entry {
+                slot: 0,
+                id: 0,
+                text,
+            }]);
+            assert_eq!(f.passes(Some(&sampled)), is_equal, "{text}");
+        }
     }
 
     #[test]

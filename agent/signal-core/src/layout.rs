@@ -23,7 +23,7 @@ pub const ATTRIBUTE_SLOTS: usize = if cfg!(loom) {
 } else {
     schema::limits::ATTRIBUTE_SLOTS
 };
-/// Bytes of the raw area of a block: values that are not interned lie there as UTF-8.
+/// Bytes of the raw area of a block: values that are not interned lie there, as UTF-8 or packed.
 pub const RAW_BYTES: usize = if cfg!(loom) { 8 } else { 64 };
 /// Slots of the probe window, in which a thread's block lies: from its preferred slot, `tid & (N -
 /// 1)`, on.
@@ -36,6 +36,9 @@ pub const DETACHED_ID: u32 = OVERFLOW_ID - 1;
 /// Set in the id of a raw value, whose bits 8..15 are then its offset in the raw area and bits 0..7
 /// its length in bytes. The two ids above have it, too, and are no raw values.
 pub const RAW_BIT: u32 = 1 << 31;
+/// Set besides in the id of a raw value whose bytes are two lower-case hexadecimal digits each, the
+/// first in the high half: ids of traces and spans.
+pub const HEX_BIT: u32 = 1 << 16;
 /// `flags`, bit 8: another thread closed a scope of this one; no context until the owner has
 /// repaired it.
 pub const FLAG_FOREIGN_CLOSE: u32 = 1 << 8;
@@ -183,7 +186,7 @@ mod sizes {
 
 /// The numbers that Java needs, in the order of `io.ctxagent.internal.agent.Layout`. Those that
 /// only the agent knows are 0 here.
-pub const fn numbers() -> [i64; 20] {
+pub const fn numbers() -> [i64; 21] {
     [
         as_i64(STRIDE),
         0,
@@ -205,6 +208,7 @@ pub const fn numbers() -> [i64; 20] {
         as_i64(offset_of!(Block, origin.carried)),
         as_i64(offset_of!(Block, origin.owner)),
         as_i64(offset_of!(Block, origin.scope)),
+        HEX_BIT as i64,
     ]
 }
 
@@ -227,6 +231,7 @@ mod tests {
         let overflow = i64::from(u32::MAX);
         let expected = [
             192, 0, 32, 0, 8, 12, 64, 16, 20, 128, 64, raw_bit, overflow, 0, 0, 32, 24, 40, 48, 56,
+            65_536,
         ];
         assert_eq!(numbers(), expected);
     }

@@ -18,6 +18,7 @@ use crate::guard::{OnFailure, enter};
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::{Jvmti, MountCallbacks, Result};
 use crate::jvm::method_ids;
+use crate::labels;
 use crate::propagation;
 use crate::session::api_copies;
 use crate::session::components::Components;
@@ -113,11 +114,12 @@ unsafe extern "system" fn thread_end(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) 
 /// Empty: AsyncGetCallTrace needs the event to be on.
 unsafe extern "system" fn class_load(_: JvmtiEnv, _: *mut JNIEnv, _: jobject, _: jclass) {}
 
-/// Replaces the bytes of a class of the boot loader that gets hooks.
+/// Replaces the bytes of a class that gets hooks: one of the boot loader, or one of a library that
+/// is loaded anew.
 unsafe extern "system" fn class_file_load_hook(
     _: JvmtiEnv,
-    _: *mut JNIEnv,
-    _: jclass,
+    env: *mut JNIEnv,
+    redefined: jclass,
     loader: jobject,
     name: *const c_char,
     _: jobject,
@@ -127,7 +129,7 @@ unsafe extern "system" fn class_file_load_hook(
     new_bytes: *mut *mut u8,
 ) {
     enter(OnFailure::IgnoreAndCount, "ClassFileLoadHook", (), || {
-        if !loader.is_null() || name.is_null() {
+        if name.is_null() || !loader.is_null() && redefined.is_null() {
             return;
         }
         // SAFETY: rule 5.
@@ -135,10 +137,15 @@ unsafe extern "system" fn class_file_load_hook(
         let length = usize::try_from(length).unwrap_or(0);
         // SAFETY: rule 5.
         let bytes = unsafe { std::slice::from_raw_parts(bytes, length) };
-        let patched = name
-            .to_str()
-            .ok()
-            .and_then(|name| propagation::patched(name, bytes));
+        let Ok(name) = name.to_str() else { return };
+        let patched = if redefined.is_null() || loader.is_null() {
+            propagation::patched(name, bytes)
+        } else {
+            None
+        };
+        // SAFETY: rule 4.
+        let patched =
+            patched.or_else(|| unsafe { of_library(env, redefined, loader, name, bytes) });
         if let (Some(patched), Some(agent)) = (patched, agent())
             && let Ok(length) = jint::try_from(patched.len())
             && let Ok(copy) = agent.jvmti.copy_bytes(&patched)
@@ -151,6 +158,27 @@ unsafe extern "system" fn class_file_load_hook(
     });
 }
 
+/// A class that is loaded anew, with the hooks of `labels`.
+///
+/// # Safety
+/// The arguments of the callback.
+unsafe fn of_library(
+    env: *mut JNIEnv,
+    redefined: jclass,
+    loader: jobject,
+    name: &str,
+    bytes: &[u8],
+) -> Option<Vec<u8>> {
+    if redefined.is_null() {
+        return None;
+    }
+    // SAFETY: rule 4.
+    let jni = unsafe { Jni::new(env) }?;
+    // SAFETY: rule 4.
+    let loader = unsafe { LocalRef::new(&jni, loader) };
+    labels::patched(jni, loader.as_ref(), name, bytes)
+}
+
 unsafe extern "system" fn class_prepare(_: JvmtiEnv, env: *mut JNIEnv, _: jobject, class: jclass) {
     enter(OnFailure::IgnoreAndCount, "ClassPrepare", (), || {
         // SAFETY: rule 4.
@@ -159,6 +187,7 @@ unsafe extern "system" fn class_prepare(_: JvmtiEnv, env: *mut JNIEnv, _: jobjec
             && let Some(class) = unsafe { LocalRef::new(&jni, class) }
         {
             method_ids::on_class_prepare(agent.jvmti, &class);
+            labels::on_class_prepare(agent.jvmti, jni, &class);
             if let Ok(signature) = agent.jvmti.class_signature(&class) {
                 api_copies::check_class(&signature);
             }

@@ -1,5 +1,5 @@
 //! The natives of `io.ctxagent.internal.agent.Native`, bound by name; the interface `Agent` beside
-//! it describes them.
+//! it describes them. And those of `io.ctxagent.labels.Labels`.
 //!
 //! Rules:
 //! 1. Each native is one call of the guard, with its failure policy. A panic or JNI error gives the
@@ -20,6 +20,7 @@ use crate::entry::commands::{self, Refusal};
 use crate::guard::{OnFailure, enter};
 use crate::jvm::direct_memory;
 use crate::jvm::jni::{Jni, LocalRef};
+use crate::labels;
 use crate::metrics;
 use crate::os::slab;
 use crate::propagation;
@@ -37,7 +38,7 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Version of the contract.
-const ABI: jint = 3;
+const ABI: jint = 4;
 /// `layout()[13]`: `Thread.threadId()` is the key.
 const KEY_THREAD_ID: i64 = 0;
 /// `layout()[13]`: `currentThreadKey()` is the key, in a `ThreadLocal` (17: code may override
@@ -88,7 +89,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_layout(
     })
 }
 
-fn numbers() -> [jlong; 20] {
+fn numbers() -> [jlong; 21] {
     let mut numbers = block::numbers();
     if let (Some(agent), Some(live)) = (agent(), live()) {
         numbers[1] = i64::try_from(live.handler.blocks.len()).unwrap_or(0);
@@ -340,6 +341,37 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_execute<'l>(
             }
         }
     })
+}
+
+/// `static native byte[] classFile(String name)` of `io.ctxagent.labels.Labels`, which the agent
+/// brings along.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_labels_Labels_classFile<'l>(
+    mut env: EnvUnowned<'l>,
+    _labels: JObject<'l>,
+    name: JString<'l>,
+) -> jobject {
+    enter(OnFailure::IgnoreAndCount, "classFile", NULL, || {
+        let name = text(&mut env, &name).map(|name| name.replace('.', "/"));
+        let bytes = name.and_then(|name| labels::class_file(&name));
+        let jni = Jni::of_native(&env);
+        let array = jni.as_ref().and_then(|jni| jni.new_byte_array(bytes?));
+        array.map_or(NULL, |array| array.raw())
+    })
+}
+
+/// `static native void report(int source, String why)` of `io.ctxagent.labels.Labels`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_labels_Labels_report<'l>(
+    mut env: EnvUnowned<'l>,
+    _labels: JObject<'l>,
+    source: jint,
+    why: JString<'l>,
+) {
+    enter(OnFailure::IgnoreAndCount, "report", (), || {
+        let why = text(&mut env, &why).unwrap_or_default();
+        labels::report(source.cast_unsigned(), &why);
+    });
 }
 
 /// The text of a Java string; `None` after a JNI error.

@@ -1,6 +1,7 @@
 //! The text of the command `status`.
 
 use crate::guard;
+use crate::labels;
 use crate::metrics::Snapshot;
 use crate::propagation;
 use crate::session::{Session, api_copies};
@@ -68,7 +69,11 @@ pub(crate) fn text(session: &Session) -> String {
     for line in api_copies::status() {
         let _ = writeln!(text, "java api: {line}");
     }
-    for line in propagation::status(components.vm.env()) {
+    let jni = components.vm.env();
+    for line in propagation::status(jni)
+        .into_iter()
+        .chain(labels::status(jni))
+    {
         let _ = writeln!(text, "{line}");
     }
     for (counter, value) in session.counters.iter() {

@@ -171,9 +171,20 @@ impl Jni {
 
     /// A new class of the boot loader, from the bytes of its class file.
     pub(crate) fn define_boot_class(&self, name: &CStr, bytes: &[u8]) -> Option<LocalRef<'_>> {
+        self.define_class(None, name, bytes)
+    }
+
+    /// A new class of a loader; `None` is the boot loader.
+    pub(crate) fn define_class(
+        &self,
+        loader: Option<&LocalRef<'_>>,
+        name: &CStr,
+        bytes: &[u8],
+    ) -> Option<LocalRef<'_>> {
         let length = i32::try_from(bytes.len()).ok()?;
+        let loader = loader.map_or(ptr::null_mut(), LocalRef::raw);
         let (name, bytes) = (name.as_ptr(), bytes.as_ptr().cast());
-        call_for_object!(self, v1_2.DefineClass(name, ptr::null_mut(), bytes, length))
+        call_for_object!(self, v1_2.DefineClass(name, loader, bytes, length))
     }
 
     /// An instance field.
@@ -276,6 +287,14 @@ impl Jni {
             self,
             v1_2.SetIntArrayRegion(array.0, 0, length, numbers.as_ptr())
         );
+        Some(array)
+    }
+
+    pub(crate) fn new_byte_array(&self, bytes: &[u8]) -> Option<LocalRef<'_>> {
+        let length = i32::try_from(bytes.len()).ok()?;
+        let array = call_for_object!(self, v1_2.NewByteArray(length))?;
+        let bytes = bytes.as_ptr().cast();
+        call!(self, v1_2.SetByteArrayRegion(array.0, 0, length, bytes));
         Some(array)
     }
 

@@ -178,6 +178,11 @@ impl Jvmti {
             .try_for_each(|event| self.notify(event, on))
     }
 
+    /// Of those, the one that hooks in libraries need.
+    pub(crate) fn notify_of_prepared_classes(self, on: bool) -> Result<()> {
+        self.notify(Event::CLASS_PREPARE, on)
+    }
+
     /// Makes the VM post each mount of a virtual thread, for the life of the VM. This is the last
     /// resort (`vthreads=events`), because it makes each switch of a virtual thread slower.
     pub(crate) fn enable_mount_events(self, callbacks: MountCallbacks) -> Result<()> {
@@ -254,6 +259,25 @@ impl Jvmti {
                 .add_module_exports(module, package.as_ptr(), to.raw())
         }
         .ok()
+    }
+
+    /// Lets the module `from` read the module `to`.
+    pub(crate) fn add_module_reads(self, from: &LocalRef<'_>, to: &LocalRef<'_>) -> Result<()> {
+        // SAFETY: rules 1, 3 and 4.
+        unsafe { self.0.add_module_reads(from.raw(), to.raw()) }.ok()
+    }
+
+    /// The loader that defined a class; `None` is the boot loader.
+    pub(crate) fn class_loader<'e>(
+        self,
+        env: &'e Jni,
+        class: &LocalRef<'_>,
+    ) -> Result<Option<LocalRef<'e>>> {
+        let mut loader: jobject = ptr::null_mut();
+        // SAFETY: rules 1, 3 and 4.
+        unsafe { self.0.get_class_loader(class.raw(), &raw mut loader) }.ok()?;
+        // SAFETY: the VM has just made this reference for the calling thread, or it is null.
+        Ok(unsafe { LocalRef::new(env, loader) })
     }
 
     /// All properties of the VM.

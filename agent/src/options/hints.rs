@@ -56,6 +56,7 @@ pub(super) fn for_name(name: &str, before: Option<&Row>) -> Option<String> {
             Kind::Names
                 | Kind::Filter
                 | Kind::Redact
+                | Kind::Labels
                 | Kind::Rates
                 | Kind::Choices(_)
                 | Kind::Subset(_)

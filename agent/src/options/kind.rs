@@ -69,6 +69,8 @@ pub enum Kind {
     Filter,
     /// Redactions by attribute, joined with `+`.
     Redact,
+    /// Where labels come from, joined with `+`.
+    Labels,
     /// Events per second by kind, joined with `+`.
     Rates,
     /// A file name with patterns.
@@ -128,6 +130,10 @@ impl fmt::Display for Kind {
             Self::Flag => f.write_str("true, false"),
             Self::Alone => f.write_str("no value"),
             Self::Names => write!(f, "up to {ATTRIBUTE_SLOTS} names joined with +"),
+            Self::Labels => f.write_str(
+                "auto (route+otel), none, or some of route, otel, mdc:NAME, joined with +; - in \
+                 front of a word leaves it out",
+            ),
             Self::Redact => write!(
                 f,
                 "up to {ATTRIBUTE_SLOTS} of NAME:drop, NAME:hash joined with +"

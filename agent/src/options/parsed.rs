@@ -1,6 +1,7 @@
 //! The parsed options.
 
 use super::filter::Condition;
+use super::labels::Labels;
 use super::rates::RateLimits;
 use super::redact::Redact;
 use super::types::{
@@ -58,6 +59,8 @@ pub struct Options {
     pub blocks: u32,
     /// `propagate`.
     pub propagate: MechanismSet,
+    /// `labels`.
+    pub labels: Labels,
     /// `detach`; 0 = never.
     pub detach: Duration,
     /// `cstack`.
@@ -107,6 +110,7 @@ impl Options {
             value_limit_bytes: 0,
             blocks: 0,
             propagate: MechanismSet::NONE,
+            labels: Labels::default(),
             detach: Duration::ZERO,
             cstack: CStack::Auto,
             engine: Engine::Auto,

@@ -6,7 +6,7 @@ use super::near::{nearest, shown};
 use super::table::Row;
 use super::types::{Log, Signal};
 use super::value::Value;
-use super::{filter, hints, rates, redact, suffix};
+use super::{filter, hints, labels, rates, redact, suffix};
 use crate::output::Pattern;
 use schema::limits::ATTRIBUTE_SLOTS;
 
@@ -67,6 +67,7 @@ pub(super) fn value_of(row: &Row, value: Option<&str>) -> Result<Value, String> 
         Kind::Names => names(text).map(Value::Names),
         Kind::Filter => filter::parse(text).map(Value::Filter),
         Kind::Redact => redact::parse(text).map(Value::Redact),
+        Kind::Labels => labels::parse(text).map(Value::Labels),
         Kind::Rates => rates::parse(text).map(Value::Rates),
         Kind::File => {
             let pattern = Pattern::parse(text).map_err(|problem| problem.to_string())?;

@@ -371,6 +371,18 @@ pub const TABLE: &[Row] = &[
         },
     },
     Row {
+        name: "labels",
+        kind: Kind::Labels,
+        default: "",
+        scope: Scope::Start,
+        help: "Where labels come from without a change of the application, see labels.md.",
+        set: |o, v| {
+            if let Value::Labels(labels) = v {
+                o.labels = labels;
+            }
+        },
+    },
+    Row {
         name: "detach",
         kind: Kind::Time {
             min: 0,

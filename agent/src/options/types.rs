@@ -218,6 +218,61 @@ impl MechanismSet {
     }
 }
 
+/// Libraries that tell what a thread works for (`labels`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LabelSource {
+    /// `com.sun.net.httpserver`.
+    HttpServer,
+    /// Tomcat.
+    Tomcat,
+    /// Spring MVC.
+    Spring,
+    /// OpenTelemetry in the application.
+    Otel,
+    /// The Java agent of OpenTelemetry, which has a copy of its own.
+    OtelAgent,
+    /// The diagnostic contexts of SLF4J and Log4j.
+    Mdc,
+}
+
+impl LabelSource {
+    /// Each one.
+    pub const ALL: [Self; 6] = [
+        Self::HttpServer,
+        Self::Tomcat,
+        Self::Spring,
+        Self::Otel,
+        Self::OtelAgent,
+        Self::Mdc,
+    ];
+
+    /// Its name.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::HttpServer => "httpserver",
+            Self::Tomcat => "tomcat",
+            Self::Spring => "spring",
+            Self::Otel => "otel",
+            Self::OtelAgent => "otel-agent",
+            Self::Mdc => "mdc",
+        }
+    }
+
+    /// The word of `labels` that asks for it.
+    pub const fn group(self) -> &'static str {
+        match self {
+            Self::HttpServer | Self::Tomcat | Self::Spring => "route",
+            Self::Otel | Self::OtelAgent => "otel",
+            Self::Mdc => "mdc",
+        }
+    }
+
+    /// A bit of its own.
+    pub const fn bit(self) -> u32 {
+        1 << self as u32
+    }
+}
+
 /// The sampling signal (`signal`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signal {

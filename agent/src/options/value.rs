@@ -1,6 +1,7 @@
 //! The value of an option.
 
 use super::filter::Condition;
+use super::labels::Labels;
 use super::rates::RateLimits;
 use super::redact::Redact;
 use super::types::{Log, Signal};
@@ -18,6 +19,7 @@ pub(super) enum Value {
     Names(Vec<String>),
     Filter(Vec<Condition>),
     Redact(Vec<Redact>),
+    Labels(Labels),
     Rates(RateLimits),
     File(Pattern),
     Signal(Signal),

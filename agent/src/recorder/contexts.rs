@@ -7,7 +7,7 @@ use jfr_format::write::{AttributeKey, Context, Recording, Storage, Ticks};
 use rustc_hash::FxHashMap;
 use schema::limits::ATTRIBUTE_SLOTS;
 use signal_core::block::Values;
-use signal_core::layout::{DETACHED_ID, OVERFLOW_ID, RAW_BIT, RAW_BYTES};
+use signal_core::layout::{DETACHED_ID, HEX_BIT, OVERFLOW_ID, RAW_BIT, RAW_BYTES};
 
 /// Text of a value that the full dictionary refused.
 const OTHER: &str = "(other)";
@@ -114,7 +114,14 @@ fn raw_text(id: u32, raw: &[u64; RAW_BYTES / 8]) -> String {
     }
     let (offset, length) = ((id >> 8 & 0xff) as usize, (id & 0xff) as usize);
     let end = offset.saturating_add(length).min(RAW_BYTES);
-    String::from_utf8_lossy(bytes.get(offset..end).unwrap_or(&[])).into_owned()
+    let bytes = bytes.get(offset..end).unwrap_or(&[]);
+    if id & HEX_BIT != 0 {
+        let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        return digits
+            .filter_map(|digit| char::from_digit(digit.into(), 16))
+            .collect();
+    }
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Text of one slot, for the oracle: independent of the recording.
@@ -195,6 +202,20 @@ mod tests {
         let text = "0af7651916cd43dd8448eb211c80319c-abc";
         assert_eq!(raw_text(id, &area(text, 28)), text);
         assert!(is_raw(id) && !is_raw(OVERFLOW_ID) && !is_raw(7));
+    }
+
+    #[test]
+    fn packed_digits_are_read_as_text() {
+        let mut raw = area("", 0);
+        raw[1] = u64::from_ne_bytes([0x0a, 0xf7, 0x65, 0x19, 0x16, 0xcd, 0x43, 0xdd]);
+        assert_eq!(
+            raw_text(RAW_BIT | HEX_BIT | 8 << 8 | 8, &raw),
+            "0af7651916cd43dd"
+        );
+        assert_eq!(
+            raw_text(RAW_BIT | HEX_BIT | 60 << 8 | 0xff, &raw),
+            "00000000"
+        );
     }
 
     #[test]

@@ -34,7 +34,7 @@ fn every_option_is_parsed() {
         file=app-%p-%t.jfr,overwrite,loop=1m,timeout=30,chunktime=30,chunksize=2m,\
         jstackdepth=64,ctx=http.route+tenant+trace_id,filter=tenant=acme,\
         redact=tenant:hash+trace_id:drop,ratelimit=cpu:2000+wall:100,ctxcap=1000,\
-        ctxvalue=36,ctxblocks=4096,propagate=completions,detach=1m,cstack=no,engine=percpu,vthreads=jvmci,signal=40,\
+        ctxvalue=36,ctxblocks=4096,propagate=completions,labels=otel,detach=1m,cstack=no,engine=percpu,vthreads=jvmci,signal=40,\
         log=agent-%p.log,loglevel=debug,flush=250ms,strict=true,sysinfo",
     );
     assert_eq!(
@@ -76,6 +76,10 @@ fn every_option_is_parsed() {
             value_limit_bytes: 36,
             blocks: 4096,
             propagate: MechanismSet::of([Mechanism::Completions]),
+            labels: Labels {
+                otel: true,
+                ..Labels::default()
+            },
             detach: Duration::from_mins(1),
             cstack: CStack::No,
             engine: Engine::PerCpu,

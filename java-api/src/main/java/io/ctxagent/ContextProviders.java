@@ -29,6 +29,8 @@ final class ContextProviders {
     /** Racy: logged once or twice. */
     private static boolean hiddenLogged;
 
+    private static volatile boolean isOff;
+
     /** Weak: an application that goes takes its entries along. */
     private final Set<ClassLoader> searched =
             Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
@@ -56,11 +58,16 @@ final class ContextProviders {
      * slots as they are by then.
      */
     static void run() {
-        if (Bridge.isConnected() && Headroom.hasMemory()) {
+        if (!isOff && Bridge.isConnected() && Headroom.hasMemory()) {
             search(ofApplicationOrThread(false));
             search(ContextRegistration.class.getClassLoader());
             search(ofApplicationOrThread(true));
         }
+    }
+
+    /** Called in a copy of this API that is not the application's. */
+    static void turnOff() {
+        isOff = true;
     }
 
     /**

@@ -91,6 +91,11 @@ public class RecordingContextFilterTest extends ContextTestCase {
         RecordingContext.where(RAW, "id-1").run(() -> assertTrue(recorded(EXECUTION)));
         RecordingContext.where(RAW, "id-2").run(() -> assertFalse(recorded(EXECUTION)));
         RecordingContext.where(RAW, "id-11").run(() -> assertFalse(recorded(EXECUTION)));
+        // Two digits in a byte.
+        set(filter().forAllTypes(t -> t.hasEntry(RAW, "00f067aa0ba902b7")));
+        RecordingContext.where(RAW, "00f067aa0ba902b7").run(() -> assertTrue(recorded(EXECUTION)));
+        RecordingContext.where(RAW, "00f067aa0ba902b8").run(() -> assertFalse(recorded(EXECUTION)));
+        RecordingContext.where(RAW, "00f067aa0ba902bX").run(() -> assertFalse(recorded(EXECUTION)));
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.junit.Assert.assertTrue;
 import io.ctxagent.internal.agent.BlockLayout;
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.block.InPlaceUpdate;
 import io.ctxagent.internal.block.RawArea;
 import io.ctxagent.internal.block.Slab;
 import io.ctxagent.internal.intern.Utf8;
@@ -141,6 +142,78 @@ public class ValuesTest extends ContextTestCase {
             }
             assertEquals("{key7=0123456789}", RecordingContext.describe());
         }
+    }
+
+    /** Trace and span twice are 96 characters, and 48 bytes of the 64. */
+    @Test
+    public void idsOfSpansArePacked() throws Exception {
+        RecordingContextKey span = RecordingContextKey.raw("span");
+        RecordingContextKey.reserve(span);
+        String[] traces = {"0af7651916cd43dd8448eb211c80319c", "ffffffffffffffff0123456789abcdef"};
+        String[] spans = {"b7ad6b7169203331", "00f067aa0ba902b7"};
+        try (var outer =
+                RecordingContext.where(RAW, traces[0]).where(span, spans[0]).build()) {
+            try (var inner =
+                    RecordingContext.where(RAW, traces[1]).where(span, spans[1]).build()) {
+                assertEquals(
+                        "{key7=" + traces[1] + ", span=" + spans[1] + "}",
+                        RecordingContext.describe());
+                assertEquals(48, Long.bitCount(Slab.rawUsed(Slab.find(CurrentThread.key()))));
+            }
+            assertEquals(
+                    "{key7=" + traces[0] + ", span=" + spans[0] + "}", RecordingContext.describe());
+        }
+        assertEquals(0, counted(Misuse.RAW_AREA_FULL));
+    }
+
+    @Test
+    public void whatIsNoIdOfThatLengthIsText() throws Exception {
+        String digits = "00f067aa0ba902b7";
+        for (int at = 0; at < digits.length(); at++) {
+            for (char c : new char[] {'/', ':', '@', 'A', 'F', '`', 'g', 'o', ' ', 0xb7, 0x20ac}) {
+                String text = digits.substring(0, at) + c + digits.substring(at + 1);
+                assertEquals("{key7=" + text + "}", described(RAW, text));
+                assertEquals("{key7=" + text + text + "}", described(RAW, text + text));
+            }
+        }
+        assertEquals(0, counted(Misuse.RAW_AREA_FULL));
+    }
+
+    @Test
+    public void twoRawValuesChangeAtOnce() {
+        RecordingContextKey span = RecordingContextKey.raw("span");
+        RecordingContextKey.reserve(span);
+        int spanPlace = span.place();
+        int place = RAW.place();
+        for (int i = 0; i < 1_000; i++) {
+            String trace = String.format("%032x", i * 0x9e37_79b9_7f4aL);
+            InPlaceUpdate.putRaw(place, trace, spanPlace, trace.substring(16));
+            assertEquals(
+                    "{key7=" + trace + ", span=" + trace.substring(16) + "}",
+                    RecordingContext.describe());
+        }
+        InPlaceUpdate.putRaw(place, null, spanPlace, null);
+        assertEquals("{}", RecordingContext.describe());
+        assertEquals(0, counted(Misuse.RAW_AREA_FULL));
+    }
+
+    @Test
+    public void valueOfAScopeIsRefinedWithinIt() {
+        InPlaceUpdate.refine(A.place(), "without a scope");
+        assertEquals("{}", RecordingContext.describe());
+        try (RecordingContext outer = RecordingContext.where(A, "GET").build()) {
+            InPlaceUpdate.refine(A.place(), "GET /orders");
+            assertEquals("{" + A.name() + "=GET /orders}", RecordingContext.describe());
+            try (RecordingContext inner = RecordingContext.where(A, "inner").build()) {
+                InPlaceUpdate.refine(A.place(), "inner, refined");
+            }
+            assertEquals("{" + A.name() + "=GET /orders}", RecordingContext.describe());
+        }
+        assertEquals("{}", RecordingContext.describe());
+        RecordingContext.put(A, "put");
+        InPlaceUpdate.refine(A.place(), "not a scope's");
+        assertEquals("{" + A.name() + "=put}", RecordingContext.describe());
+        RecordingContext.remove(A);
     }
 
     @Test

@@ -25,6 +25,9 @@ public final class DirectMemory {
     private static final long STRING_HASH = UNSAFE.objectFieldOffset(String.class, "hash");
     private static final byte LATIN1 = 0;
     private static final long FIRST_BYTE = firstByte();
+    /** A one in each byte. */
+    private static final long ONES = 0x0101_0101_0101_0101L;
+
     private static final long NOT_ASCII = 0x8080_8080_8080_8080L;
 
     /**
@@ -145,5 +148,31 @@ public final class DirectMemory {
             }
             i = Math.min(i + Long.BYTES, last);
         }
+    }
+
+    /**
+     * Writes the number that a string of a multiple of eight lower-case hexadecimal digits says,
+     * two digits in a byte. {@code false} if it is no such string; then what was written is worth
+     * nothing.
+     */
+    public static boolean putHex(long block, long offset, String text) {
+        byte[] bytes = (byte[]) UNSAFE.getReference(Objects.requireNonNull(text), STRING_BYTES);
+        if (UNSAFE.getByte(text, STRING_CODER) != LATIN1 || bytes.length % Long.BYTES != 0) {
+            return false;
+        }
+        long wrong = 0;
+        for (int i = 0; i < bytes.length; i += Long.BYTES) {
+            long eight = UNSAFE.getLong(bytes, FIRST_BYTE + i);
+            // Of each byte: whether it is a letter, its value, and what digit has that value.
+            long letters = eight >>> 6 & ONES;
+            long values = (eight & 0xf * ONES) + 9 * letters;
+            long digits = values + 0x30 * ONES + 0x27 * letters;
+            long above9 = values + 6 * ONES >>> 4 & ONES;
+            wrong |= eight ^ digits | values & 0xf0 * ONES | above9 ^ letters;
+            long pairs = (values << 4 | values >>> 8) & 0x00ff_00ff_00ff_00ffL;
+            pairs = (pairs | pairs >>> 8) & 0x0000_ffff_0000_ffffL;
+            UNSAFE.putInt(at(block, offset + i / 2), (int) (pairs | pairs >>> 16));
+        }
+        return wrong == 0;
     }
 }

@@ -34,6 +34,8 @@ public final class BlockLayout {
     public static final int RAW_LENGTH;
     /** Set in the id of a raw value. */
     public static final int RAW_BIT;
+    /** Set besides in the id of a raw value whose bytes are two hexadecimal digits each. */
+    public static final int HEX_BIT;
     /** The id of a value that did not fit: {@code (other)}. */
     public static final int OVERFLOW_ID;
     /** Bytes of UTF-8 that a value may have. */
@@ -60,6 +62,7 @@ public final class BlockLayout {
         ORIGIN_SCOPE = l.originScope;
         RAW_LENGTH = l.rawLength;
         RAW_BIT = l.rawBit;
+        HEX_BIT = l.hexBit;
         OVERFLOW_ID = l.overflowId;
         VALUE_LIMIT = l.valueLimit;
         KEY_FROM_AGENT = l.keyFromAgent;

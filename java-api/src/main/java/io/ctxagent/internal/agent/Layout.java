@@ -5,7 +5,7 @@ package io.ctxagent.internal.agent;
  * docs/contributing/memory-model.md} draws the block.
  */
 public final class Layout {
-    private static final int NUMBERS = 20;
+    private static final int NUMBERS = 21;
     /** Attributes of a context. */
     public static final int SLOTS = 8;
 
@@ -25,6 +25,9 @@ public final class Layout {
     public final int raw;
     public final int rawLength;
     public final int rawBit;
+    /** Set besides in the id of a raw value whose bytes are two hexadecimal digits each. */
+    public final int hexBit;
+
     public final int overflowId;
     /** Whether {@link Agent#currentThreadKey} names threads, instead of their id. */
     public final boolean keyFromAgent;
@@ -58,6 +61,7 @@ public final class Layout {
         carried = (int) n[17];
         originOwner = (int) n[18];
         originScope = (int) n[19];
+        hexBit = (int) n[20];
     }
 
     /**

@@ -105,6 +105,14 @@ public final class Memory {
     }
 
     /**
+     * With direct access: writes a string of a multiple of eight lower-case hexadecimal digits, two
+     * in a byte; {@code false} if it is none.
+     */
+    public static boolean putHex(long block, long offset, String text) {
+        return DirectMemory.putHex(block, offset, text);
+    }
+
+    /**
      * The hash code of a string if the string knows it, else any number: nothing is computed, as
      * that would be much code and, for a huge string, much time.
      */

@@ -61,11 +61,11 @@ public final class EventCondition {
             return true;
         }
         byte[] value = values[i];
-        if (!RawArea.isRaw(id) || RawArea.length(id) != value.length) {
+        if (!RawArea.isRaw(id) || RawArea.textLength(id) != value.length) {
             return false;
         }
         for (int at = 0; at < value.length; at++) {
-            if (Slab.rawByte(block, RawArea.offset(id) + at) != value[at]) {
+            if (RawArea.textByte(block, id, at) != value[at]) {
                 return false;
             }
         }

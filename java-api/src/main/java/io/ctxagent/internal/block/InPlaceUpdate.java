@@ -38,6 +38,73 @@ public final class InPlaceUpdate {
         }
     }
 
+    /**
+     * Writes two raw values at once, so that no sample has one without the other; {@code null}
+     * twice removes both.
+     */
+    public static void putRaw(int place, String value, int otherPlace, String other) {
+        boolean filtering = EventFilter.prepare();
+        long key = CurrentThread.key();
+        boolean isRemoval = value == null && other == null;
+        if (isRemoval && Slab.find(key) == Slab.NONE) {
+            return;
+        }
+        long block = CurrentBlock.forWriting(key);
+        if (block == Slab.NONE) {
+            return;
+        }
+        long free = bytesToFree(block, place) | bytesToFree(block, otherPlace);
+        long used = Slab.rawUsed(block);
+        int id = write(block, used, value);
+        int otherId = write(block, used | RawArea.bytesOf(id), other);
+        long written = RawArea.bytesOf(id) | RawArea.bytesOf(otherId);
+        int number = Slab.fresh(block);
+        Slab.begin(block, number);
+        Slab.putWord(block, place, Slab.word(id, 0));
+        Slab.putWord(block, otherPlace, Slab.word(otherId, 0));
+        Slab.putRawUsed(block, used & ~free | written);
+        if (filtering) {
+            Slab.putEventMask(block, EventFilter.mask(block));
+        }
+        Slab.end(block, number);
+        if (isRemoval) {
+            BlockContents.releaseIfEmpty(block);
+        }
+    }
+
+    private static int write(long block, long used, String value) {
+        return value == null ? 0 : RawArea.write(block, used, value);
+    }
+
+    /** The bytes of the value at a place, if it is no scope's. */
+    private static long bytesToFree(long block, int place) {
+        long word = Slab.word(block, place);
+        return Slab.stamp(word) == 0 ? RawArea.bytesOf((int) word) : 0;
+    }
+
+    /**
+     * Replaces the value of the scope that set the slot at {@code place}; the scope's end takes the
+     * new one away. Nothing happens if no scope did, or if the value is not interned.
+     */
+    public static void refine(int place, String value) {
+        int id = RecentValues.idOf(place, value);
+        boolean filtering = EventFilter.prepare();
+        long block = CurrentBlock.forReading(CurrentThread.key());
+        if (id <= 0 || block == Slab.NONE) {
+            return;
+        }
+        long before = Slab.word(block, place);
+        if ((int) before > 0 && Slab.stamp(before) != 0) {
+            int number = Slab.fresh(block);
+            Slab.begin(block, number);
+            Slab.putWord(block, place, Slab.word(id, Slab.stamp(before)));
+            if (filtering) {
+                Slab.putEventMask(block, EventFilter.mask(block));
+            }
+            Slab.end(block, number);
+        }
+    }
+
     /** For raw values, new or old, and under a filter. */
     private static void put(
             int callsLeft, long block, int place, int id, String value, boolean filtering) {
@@ -58,11 +125,7 @@ public final class InPlaceUpdate {
 
     /** Publishes a value, and frees the bytes of the one before if it was no scope's. */
     private static void publish(long block, int place, int id, boolean filtering) {
-        long before = Slab.word(block, place);
-        long used = Slab.rawUsed(block);
-        if (Slab.stamp(before) == 0) {
-            used &= ~RawArea.bytesOf((int) before);
-        }
+        long used = Slab.rawUsed(block) & ~bytesToFree(block, place);
         int number = Slab.fresh(block);
         Slab.begin(block, number);
         Slab.putWord(block, place, Slab.word(id, 0));

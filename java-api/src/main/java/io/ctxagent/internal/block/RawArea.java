@@ -37,6 +37,12 @@ public final class RawArea {
         }
         int length = value.length();
         int top = top(used);
+        if (isIdLength(length)) {
+            int at = gap(used, length / 2);
+            if (at >= 0 && writeHex(block, at, value, length)) {
+                return id(at, length / 2) | BlockLayout.HEX_BIT;
+            }
+        }
         return length <= BlockLayout.RAW_LENGTH - top && writeAscii(block, top, value, length)
                 ? id(top, length)
                 : writeUtf8(block, used, value);
@@ -47,7 +53,10 @@ public final class RawArea {
      * used}.
      */
     public static boolean fits(String value, long used) {
-        return gap(used, Utf8.bytes(value, Utf8.fitting(value, BlockLayout.RAW_LENGTH))) >= 0;
+        int length = isHex(value)
+                ? value.length() / 2
+                : Utf8.bytes(value, Utf8.fitting(value, BlockLayout.RAW_LENGTH));
+        return gap(used, length) >= 0;
     }
 
     /** Where no byte is used from there on. */
@@ -96,7 +105,7 @@ public final class RawArea {
         for (int i = 0; i < length; i++) {
             Slab.putRawByte(block, at + i, area[from + i]);
         }
-        return id(at, length);
+        return id(at, length) | id & BlockLayout.HEX_BIT;
     }
 
     /**
@@ -125,8 +134,38 @@ public final class RawArea {
 
     /** The value behind {@code id}. */
     public static String text(long block, int id) {
+        if (isPacked(id)) {
+            return hexText(block, id);
+        }
         byte[] bytes = copy(block, offset(id) + length(id));
         return new String(bytes, offset(id), length(id), Utf8.charset());
+    }
+
+    private static String hexText(long block, int id) {
+        char[] digits = new char[textLength(id)];
+        for (int i = 0; i < digits.length; i++) {
+            digits[i] = (char) textByte(block, id, i);
+        }
+        return new String(digits);
+    }
+
+    /** Whether the bytes of the value are hexadecimal digits, two each. */
+    private static boolean isPacked(int id) {
+        return (id & BlockLayout.HEX_BIT) != 0;
+    }
+
+    /** Bytes that the text of a raw value has. */
+    static int textLength(int id) {
+        return isPacked(id) ? 2 * length(id) : length(id);
+    }
+
+    /** A byte of the text of a raw value. */
+    static byte textByte(long block, int id, int at) {
+        if (!isPacked(id)) {
+            return Slab.rawByte(block, offset(id) + at);
+        }
+        int pair = Slab.rawByte(block, offset(id) + at / 2);
+        return (byte) Character.forDigit((at % 2 == 0 ? pair >> 4 : pair) & 0xf, 16);
     }
 
     /** Bytes that the value behind {@code id} takes. */
@@ -144,6 +183,43 @@ public final class RawArea {
 
     public static int id(int offset, int length) {
         return BlockLayout.RAW_BIT | offset << 8 | length;
+    }
+
+    /** Whether it is as long as the id of a trace or a span. */
+    private static boolean isIdLength(int length) {
+        return length == 2 * Long.BYTES || length == 4 * Long.BYTES;
+    }
+
+    private static boolean isHex(String value) {
+        int length = value.length();
+        boolean isHex = isIdLength(length);
+        for (int i = 0; isHex && i < length; i++) {
+            isHex = digit(value.charAt(i)) >= 0;
+        }
+        return isHex;
+    }
+
+    /** The value of a digit that is no capital letter, or -1. */
+    private static int digit(char c) {
+        return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    }
+
+    /**
+     * Writes the id of a trace or a span, two digits in a byte; {@code false} if it is something
+     * else of that length.
+     */
+    private static boolean writeHex(long block, int offset, String value, int length) {
+        if (Memory.DIRECT) {
+            return Memory.putHex(block, BlockLayout.RAW + offset, value);
+        }
+        if (!isHex(value)) {
+            return false;
+        }
+        for (int i = 0; i < length; i += 2) {
+            int pair = digit(value.charAt(i)) << 4 | digit(value.charAt(i + 1));
+            Slab.putRawByte(block, offset + i / 2, pair);
+        }
+        return true;
     }
 
     /** Writes a value that is all ASCII; {@code false} if it is not. */
@@ -225,7 +301,7 @@ public final class RawArea {
             for (int i = 0; i < length; i++) {
                 Slab.putRawByte(block, top + i, Slab.rawByte(block, offset(id) + i));
             }
-            Slab.putId(block, slot, id(top, length));
+            Slab.putId(block, slot, id(top, length) | id & BlockLayout.HEX_BIT);
             top += length;
         }
         for (int slot = 0; slot < BlockLayout.SLOTS; slot++) {

@@ -71,7 +71,7 @@ public final class AgentDouble implements Agent {
 
     @Override
     public int abi() {
-        return 3;
+        return 4;
     }
 
     @Override
@@ -101,7 +101,8 @@ public final class AgentDouble implements Agent {
             24,
             CARRIED,
             CARRIED + 8,
-            CARRIED + 16
+            CARRIED + 16,
+            1L << 16
         };
     }
 

@@ -1,0 +1,151 @@
+//! Compiles the Java classes that the agent carries for `labels=`: what its hooks call, and a copy
+//! of the Java API. Without a Java compiler the agent has none, and says so where they are wanted.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a build that fails ends with its reason"
+)]
+
+use std::env;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    let sources = Path::new("../java-api/src");
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap());
+    for directory in ["main", "direct", "labels"] {
+        println!("cargo::rerun-if-changed=../java-api/src/{directory}");
+    }
+    println!("cargo::rerun-if-env-changed=CTXAGENT_JAVAC_HOME");
+    println!("cargo::rerun-if-env-changed=JAVA_HOME");
+    let classes = out.join("classes");
+    let _ = fs::remove_dir_all(&classes);
+    fs::create_dir_all(&classes).unwrap();
+    match compile(sources, &classes) {
+        Ok(()) => {}
+        Err(why) => println!("cargo::warning=the agent gets no classes for labels=: {why}"),
+    }
+    let mut bundle = fs::File::create(out.join("labels.bin")).unwrap();
+    for (name, bytes) in class_files(&classes) {
+        bundle.write_all(&length(name.len())).unwrap();
+        bundle.write_all(name.as_bytes()).unwrap();
+        bundle.write_all(&length(bytes.len())).unwrap();
+        bundle.write_all(&bytes).unwrap();
+    }
+}
+
+fn length(bytes: usize) -> [u8; 4] {
+    u32::try_from(bytes).unwrap().to_le_bytes()
+}
+
+/// `Err`: there is no compiler. Sources that it refuses end the build.
+fn compile(sources: &Path, classes: &Path) -> Result<(), String> {
+    let mut files = java_files(&sources.join("main"));
+    files.retain(|file| !file.ends_with("module-info.java"));
+    files.extend(java_files(&sources.join("labels/java")));
+    let (renamed, stubs) = rename_opentelemetry(sources, classes);
+    files.push(renamed);
+    let mut javac = Command::new(compiler());
+    javac.args([
+        "-nowarn",
+        "-g:source,lines",
+        "-source",
+        "17",
+        "-target",
+        "17",
+    ]);
+    javac.args(["-implicit:none", "-proc:none", "-encoding", "UTF-8"]);
+    javac.arg("--patch-module");
+    javac.arg(format!(
+        "java.base={}",
+        sources.join("direct/java").display()
+    ));
+    javac.args(["--add-exports", "java.base/jdk.internal.javac=ALL-UNNAMED"]);
+    let places = [sources.join("labels/stubs"), stubs];
+    javac
+        .arg("-sourcepath")
+        .arg(env::join_paths(places).unwrap());
+    javac.arg("-d").arg(classes).args(&files);
+    let output = javac
+        .output()
+        .map_err(|error| format!("{}: {error}", compiler().display()))?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "javac:\n{text}");
+    Ok(())
+}
+
+/// The Java agent of OpenTelemetry has a copy of the API with other names: a copy of `Otel.java`
+/// serves it. Returns that, and the directory with the classes of that API.
+fn rename_opentelemetry(sources: &Path, classes: &Path) -> (PathBuf, PathBuf) {
+    const API: &str = "io.opentelemetry.";
+    const COPY: &str = "io.opentelemetry.javaagent.shaded.io.opentelemetry.";
+    let directory = classes.with_file_name("renamed");
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).unwrap();
+    let stubs = sources.join("labels/stubs");
+    for file in java_files(&stubs.join("io/opentelemetry")) {
+        let name = file.strip_prefix(stubs.join("io/opentelemetry")).unwrap();
+        let copy = directory.join(COPY.replace('.', "/")).join(name);
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::write(&copy, fs::read_to_string(&file).unwrap().replace(API, COPY)).unwrap();
+    }
+    let source = sources.join("labels/java/io/ctxagent/labels/source/Otel.java");
+    let text = fs::read_to_string(source).unwrap().replace(API, COPY);
+    let text = text
+        .replace("Otel ", "OtelAgent ")
+        .replace("Otel(", "OtelAgent(");
+    let copy = directory.join("OtelAgent.java");
+    fs::write(&copy, text.replace("Labels.OTEL;", "Labels.OTEL_AGENT;")).unwrap();
+    (copy, directory)
+}
+
+fn compiler() -> PathBuf {
+    let homes = ["CTXAGENT_JAVAC_HOME", "JAVA_HOME"].into_iter();
+    let compilers = homes
+        .filter_map(env::var_os)
+        .map(|home| Path::new(&home).join("bin/javac"));
+    let mut compilers = compilers.filter(|compiler| compiler.exists());
+    compilers.next().unwrap_or_else(|| PathBuf::from("javac"))
+}
+
+fn java_files(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(java_files(&path));
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "java")
+        {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Names with slashes and bytes, in order of the names.
+fn class_files(directory: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut classes = Vec::new();
+    let mut directories = vec![directory.to_owned()];
+    while let Some(next) = directories.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+            } else {
+                let name = path.strip_prefix(directory).unwrap().with_extension("");
+                let Some(name) = name.to_str() else {
+                    panic!("class name {}", path.display());
+                };
+                classes.push((name.to_owned(), fs::read(&path).unwrap()));
+            }
+        }
+    }
+    classes.sort();
+    classes
+}

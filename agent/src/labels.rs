@@ -1,0 +1,230 @@
+//! Labels without a change of the application: methods of its libraries that tell what a thread
+//! works for call classes of ours, which set attributes with a copy of the Java API.
+//!
+//! A class of a library is given its hooks when it is prepared; up to then there is nothing of
+//! ours, and where no such library is used there never is. The hooks stay for the life of the VM;
+//! without a recording that wants them each is one branch.
+
+mod classes;
+mod java;
+mod sources;
+
+use crate::class_hooks::with_hooks;
+use crate::jvm::jni::{Jni, LocalRef};
+use crate::jvm::jvmti::Jvmti;
+use crate::log;
+use crate::options::{LabelSource, Labels};
+use class_patcher::hook::Helper;
+pub(crate) use classes::class_file;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The sources that a recording wants, by their bits.
+static WANTED: AtomicU32 = AtomicU32::new(0);
+static STATE: Mutex<State> = Mutex::new(State::NEW);
+
+/// What became of the sources. Its lock is not held while calling the VM.
+#[derive(Debug)]
+struct State {
+    /// Names of attributes that sources may set, joined with `+`.
+    names: String,
+    /// Classes with hooks, of sources that were found.
+    hooked: BTreeMap<LabelSource, usize>,
+    /// Why sources are off.
+    faults: BTreeMap<LabelSource, String>,
+    /// Why none can work.
+    fault: Option<String>,
+}
+
+impl State {
+    const NEW: Self = Self {
+        names: String::new(),
+        hooked: BTreeMap::new(),
+        faults: BTreeMap::new(),
+        fault: None,
+    };
+}
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A recording begins that wants these.
+pub(crate) fn begin(jvmti: Jvmti, jni: Jni, wanted: &Labels) {
+    let bits = wanted.bits();
+    if bits == 0 {
+        return;
+    }
+    if !classes::are_there() {
+        turn_all_off("this build of the agent has no Java classes");
+        return;
+    }
+    state().names = wanted.names.join("+");
+    WANTED.store(bits, Relaxed);
+    turn(jni);
+    // The event may be on for the stacks of the recording, which turns it off at its end.
+    let _ = jvmti.notify_of_prepared_classes(true);
+    jni.with_local_frame(|jni| {
+        for class in jvmti.loaded_classes(jni).unwrap_or_default() {
+            on_class_prepare(jvmti, *jni, &class);
+            jni.delete_local(class);
+        }
+    });
+}
+
+/// The recording has ended.
+pub(crate) fn end(jvmti: Jvmti, jni: Jni) {
+    if WANTED.swap(0, Relaxed) != 0 {
+        let _ = jvmti.notify_of_prepared_classes(false);
+        turn(jni);
+    }
+}
+
+fn turn(jni: Jni) {
+    let names = state().names.clone();
+    java::turn(jni, WANTED.load(Relaxed), &names);
+}
+
+/// `ClassPrepare`, on the thread that prepares the class: gives one of a library its hooks.
+pub(crate) fn on_class_prepare(jvmti: Jvmti, jni: Jni, class: &LocalRef<'_>) {
+    let wanted = WANTED.load(Relaxed);
+    if wanted == 0 {
+        return;
+    }
+    let Ok(signature) = jvmti.class_signature(class) else {
+        return;
+    };
+    let name = signature
+        .strip_prefix('L')
+        .and_then(|s| s.strip_suffix(';'));
+    let Some(name) = name else { return };
+    let Some(source) = sources::of_class(name).filter(|source| wanted & source.bit() != 0) else {
+        return;
+    };
+    match jni.with_local_frame(|jni| hook(jvmti, *jni, name, class)) {
+        Ok(()) if !state().faults.contains_key(&source) => {
+            *state().hooked.entry(source).or_default() += 1;
+        }
+        Ok(()) => {}
+        Err(why) => fail(source, &why),
+    }
+}
+
+/// Has the VM load the class anew, which posts [`patched`].
+fn hook(jvmti: Jvmti, jni: Jni, name: &str, class: &LocalRef<'_>) -> Result<(), String> {
+    java::prepare(jni).ok_or("the classes that hooks call cannot be defined")?;
+    turn(jni);
+    let loader = jvmti.class_loader(&jni, class).map_err(refusal)?;
+    for helper in sources::helpers(name) {
+        let defined = define(&jni, loader.as_ref(), &helper)?;
+        java::add_reads(jvmti, jni, class, &defined).ok_or("its module cannot read ours")?;
+    }
+    jvmti.watch_class_files().map_err(refusal)?;
+    jvmti
+        .retransform(std::slice::from_ref(class))
+        .map_err(refusal)
+}
+
+/// Defines what a hook calls, unless it is there, and has the VM verify it: a class that another
+/// version of the library makes invalid must not be called.
+fn define<'e>(
+    jni: &'e Jni,
+    loader: Option<&LocalRef<'_>>,
+    helper: &Helper<'_>,
+) -> Result<LocalRef<'e>, String> {
+    let defined = (|| {
+        let class = java::define(jni, loader, &java::c_name(helper.class)?)?;
+        let (method, descriptor) = (
+            java::c_name(helper.method)?,
+            java::c_name(helper.descriptor)?,
+        );
+        jni.static_method_id(&class, &method, &descriptor)?;
+        Some(class)
+    })();
+    defined.ok_or_else(|| format!("{} does not fit this version of it", helper.class))
+}
+
+fn refusal(error: impl Display) -> String {
+    format!("this JVM changes no loaded classes ({error})")
+}
+
+/// The class with hooks; `None` if it gets none. The VM calls this for each class that it loads
+/// anew.
+pub(crate) fn patched(
+    jni: Jni,
+    loader: Option<&LocalRef<'_>>,
+    name: &str,
+    bytes: &[u8],
+) -> Option<Vec<u8>> {
+    let source = sources::of_class(name)?;
+    let is_hooked =
+        WANTED.load(Relaxed) & source.bit() != 0 || state().hooked.contains_key(&source);
+    if !is_hooked {
+        return None;
+    }
+    let defined = sources::helpers(name).map(|helper| define(&jni, loader, &helper).map(drop));
+    let patched = defined
+        .collect::<Result<(), _>>()
+        .and_then(|()| with_hooks(&sources::hooks(name), bytes));
+    patched
+        .inspect_err(|why| fail(source, &format!("{}: {why}", name.replace('/', "."))))
+        .ok()
+}
+
+fn turn_all_off(why: &str) {
+    log::warn(&format!("labels= is off: {why}"));
+    state().fault = Some(why.to_owned());
+}
+
+/// A source does not work; said once.
+fn fail(source: LabelSource, why: &str) {
+    let is_new = state().faults.insert(source, why.to_owned()).is_none();
+    if is_new {
+        log::warn(&format!("labels of {} are off: {why}", source.word()));
+    }
+}
+
+/// A hook failed: `bit` is its source's, 0 if none can work.
+pub(crate) fn report(bit: u32, why: &str) {
+    let mut sources = LabelSource::ALL.into_iter();
+    if let Some(source) = sources.find(|source| source.bit() == bit) {
+        fail(source, why);
+    } else {
+        turn_all_off(why);
+    }
+}
+
+/// The lines of `status`.
+pub(crate) fn status(jni: Option<Jni>) -> Vec<String> {
+    let wanted = WANTED.load(Relaxed);
+    let (hooked, faults, fault) = {
+        let state = state();
+        (
+            state.hooked.clone(),
+            state.faults.clone(),
+            state.fault.clone(),
+        )
+    };
+    if let Some(why) = fault {
+        return vec![format!("labels: off ({why})")];
+    }
+    let line = |source: LabelSource| {
+        let text = match (faults.get(&source), hooked.get(&source)) {
+            _ if wanted & source.bit() == 0 => return None,
+            (Some(why), _) => format!("off ({why})"),
+            (None, Some(classes)) => {
+                let set = jni.map_or(0, |jni| java::counted(jni, source as u32));
+                format!("on (classes with hooks: {classes}, labels set: {set})")
+            }
+            (None, None) => return None,
+        };
+        Some(format!("labels {}: {text}", source.word()))
+    };
+    let lines: Vec<String> = LabelSource::ALL.into_iter().filter_map(line).collect();
+    if lines.is_empty() && wanted != 0 {
+        return vec!["labels: no library that they come from was loaded so far".to_owned()];
+    }
+    lines
+}

@@ -1,0 +1,53 @@
+//! The Java classes that the agent carries, made by `build.rs`: each is a length of 4 bytes, the
+//! name with slashes, a length, and the class file.
+
+const BUNDLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/labels.bin"));
+
+/// The class file of a class, by its name with slashes.
+pub(crate) fn class_file(name: &str) -> Option<&'static [u8]> {
+    let mut classes = Classes(BUNDLE);
+    classes
+        .find(|(known, _)| *known == name.as_bytes())?
+        .1
+        .into()
+}
+
+/// Whether this build has any.
+pub(super) const fn are_there() -> bool {
+    !BUNDLE.is_empty()
+}
+
+struct Classes(&'static [u8]);
+
+impl Classes {
+    fn take(&mut self) -> Option<&'static [u8]> {
+        let (length, rest) = self.0.split_first_chunk()?;
+        let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+        let (taken, rest) = rest.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+}
+
+impl Iterator for Classes {
+    type Item = (&'static [u8], &'static [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some((self.take()?, self.take()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_found_by_name() {
+        if are_there() {
+            let class = class_file("io/ctxagent/labels/Labels").unwrap_or_default();
+            assert!(class.starts_with(&[0xCA, 0xFE, 0xBA, 0xBE]));
+            assert!(Classes(BUNDLE).count() > 50);
+        }
+        assert_eq!(class_file("io/ctxagent/labels/None"), None);
+    }
+}

@@ -1,0 +1,48 @@
+package io.ctxagent;
+
+import io.ctxagent.internal.block.InPlaceUpdate;
+import io.ctxagent.labels.LabelSink;
+
+/** Writes labels with the Java API: the copy of it that the agent brings along. */
+final class ContextSink extends LabelSink {
+    // No initialiser: one that fails for want of memory fails for good.
+    private final RecordingContextKey operation = RecordingContextKey.forName("operation");
+    private final RecordingContextKey traceId = RecordingContextKey.raw("trace_id");
+    private final RecordingContextKey spanId = RecordingContextKey.raw("span_id");
+
+    ContextSink() {
+        // Those of the application know the application's own copy.
+        ContextProviders.turnOff();
+    }
+
+    @Override
+    public AutoCloseable open(String value) {
+        return RecordingContext.where(operation, value).build();
+    }
+
+    @Override
+    public void refine(String value) {
+        if (ContextSupport.isOn()) {
+            int place = operation.place();
+            if (place >= 0) {
+                InPlaceUpdate.refine(place, value);
+            }
+        }
+    }
+
+    @Override
+    public void span(String trace, String span) {
+        if (ContextSupport.isOn()) {
+            int tracePlace = traceId.place();
+            int spanPlace = spanId.place();
+            if (tracePlace >= 0 && spanPlace >= 0) {
+                InPlaceUpdate.putRaw(tracePlace, trace, spanPlace, span);
+            }
+        }
+    }
+
+    @Override
+    public void put(String name, String value) {
+        RecordingContext.put(name, value);
+    }
+}

@@ -1,0 +1,32 @@
+package io.ctxagent.labels;
+
+/** Names of HTTP operations, of which there are as many as an application has routes. */
+public final class HttpOperation {
+    private HttpOperation() {}
+
+    /**
+     * {@code "GET /orders/{id}"}; the method alone if the route is not known. Clients can invent
+     * methods, so an unknown one is {@code "_OTHER"}, as OpenTelemetry has it.
+     */
+    public static String of(String method, String route) {
+        String known = known(method);
+        return route == null || route.isEmpty() ? known : known + ' ' + route;
+    }
+
+    private static String known(String method) {
+        switch (method == null ? "" : method) {
+            case "GET":
+            case "HEAD":
+            case "POST":
+            case "PUT":
+            case "DELETE":
+            case "CONNECT":
+            case "OPTIONS":
+            case "TRACE":
+            case "PATCH":
+                return method;
+            default:
+                return "_OTHER";
+        }
+    }
+}

@@ -1,0 +1,208 @@
+package io.ctxagent.labels;
+
+import java.lang.reflect.Constructor;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * What the classes of {@link io.ctxagent.labels.source} call, where a library of the application
+ * tells what a thread works for. The agent defines this class in the boot loader, so that the
+ * classes of all loaders find it.
+ *
+ * <p>No method throws, whatever happens: a source that fails is off from then on, which the agent
+ * says once.
+ */
+public final class Labels {
+    /** The bits of the agent's sources. */
+    public static final int HTTP_SERVER = 1;
+
+    public static final int TOMCAT = 1 << 1;
+    public static final int SPRING = 1 << 2;
+    public static final int OTEL = 1 << 3;
+    public static final int OTEL_AGENT = 1 << 4;
+    public static final int MDC = 1 << 5;
+    /** Counts of a stripe: one for each source. */
+    private static final int COUNTS = 8;
+    /** Threads count in different stripes, mostly. */
+    private static final int STRIPES = 16;
+
+    /** Failures to create the sink after which there is none. */
+    private static final int MAX_FAILURES = 4;
+
+    private static final String[] NONE = {};
+
+    private static final AtomicLongArray counts = new AtomicLongArray(STRIPES * COUNTS);
+    /** The sources that a recording wants and that did not fail. */
+    private static volatile int on;
+    /** Names of attributes that sources may set. */
+    private static volatile String[] names = NONE;
+    /** Sources that failed. */
+    private static int failed;
+
+    private static volatile LabelSink sink;
+    private static int failures;
+    private static boolean isCreating;
+
+    private Labels() {}
+
+    /** The class file of a class of ours, {@code null} if there is none of this name. */
+    static native byte[] classFile(String name);
+
+    /** Tells the agent that a source is off, or that all are if the bit is 0. */
+    private static native void report(int source, String why);
+
+    /** Called by the agent only. */
+    private static synchronized void turn(int wanted, String attributes) {
+        names = attributes.isEmpty() ? NONE : attributes.split("\\+");
+        on = wanted & ~failed;
+    }
+
+    /** Called by the agent only: the labels that a source has set, by the number of its bit. */
+    private static long counted(int number) {
+        long sum = 0;
+        for (int stripe = 0; stripe < STRIPES; stripe++) {
+            sum += counts.get(stripe * COUNTS + number);
+        }
+        return sum;
+    }
+
+    public static boolean isOn(int source) {
+        return (on & source) != 0;
+    }
+
+    /** Opens the scope of a request. Returns what {@link #close} takes. */
+    public static Object open(int source, String operation) {
+        LabelSink s = sink(source);
+        try {
+            return s == null ? null : s.open(operation);
+        } catch (Throwable failure) {
+            failed(source, failure);
+            return null;
+        }
+    }
+
+    /** Ends it; {@code null} is no scope. */
+    public static void close(int source, Object scope) {
+        if (scope != null) {
+            try {
+                ((AutoCloseable) scope).close();
+            } catch (Throwable failure) {
+                failed(source, failure);
+            }
+        }
+    }
+
+    /** The operation of the current thread's request is known better now. */
+    public static void refine(int source, String operation) {
+        LabelSink s = sink(source);
+        if (s != null) {
+            try {
+                s.refine(operation);
+            } catch (Throwable failure) {
+                failed(source, failure);
+            }
+        }
+    }
+
+    /** The current thread works for this span; {@code null} twice: for none. */
+    public static void span(int source, String traceId, String spanId) {
+        LabelSink s = sink(source);
+        if (s != null) {
+            try {
+                s.span(traceId, spanId);
+            } catch (Throwable failure) {
+                failed(source, failure);
+            }
+        }
+    }
+
+    /** Sets or removes ({@code null}) an attribute of the current thread, if it is wanted. */
+    public static void put(int source, String name, String value) {
+        LabelSink s = isWanted(name) ? sink(source) : null;
+        if (s != null) {
+            try {
+                s.put(name, value);
+            } catch (Throwable failure) {
+                failed(source, failure);
+            }
+        }
+    }
+
+    /** Sets or removes all wanted attributes; {@code values} may be {@code null}. */
+    public static void putAll(int source, Map<?, ?> values) {
+        for (String name : names) {
+            Object value = values == null ? null : values.get(name);
+            put(source, name, value instanceof String ? (String) value : null);
+        }
+    }
+
+    private static boolean isWanted(String name) {
+        for (String wanted : names) {
+            if (wanted.equals(name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A source does not do what it should: unless for want of memory or stack, it is off. */
+    public static void failed(int source, Throwable failure) {
+        if (failure instanceof VirtualMachineError || failure instanceof ThreadDeath) {
+            return;
+        }
+        synchronized (Labels.class) {
+            if ((failed & source) != 0) {
+                return;
+            }
+            failed |= source;
+            on &= ~source;
+        }
+        tell(source, failure);
+    }
+
+    private static void tell(int source, Throwable failure) {
+        try {
+            report(source, failure.toString());
+        } catch (Throwable notNow) {
+            // It is off all the same.
+        }
+    }
+
+    private static LabelSink sink(int source) {
+        if ((on & source) == 0) {
+            return null;
+        }
+        LabelSink known = sink;
+        if (known == null) {
+            known = create();
+        }
+        if (known != null) {
+            int stripe = System.identityHashCode(Thread.currentThread()) % STRIPES;
+            counts.getAndIncrement(stripe * COUNTS + Integer.numberOfTrailingZeros(source));
+        }
+        return known;
+    }
+
+    /** The API has a loader of its own: a copy that the application has is another one. */
+    private static synchronized LabelSink create() {
+        if (sink != null || isCreating || failures >= MAX_FAILURES) {
+            return sink;
+        }
+        isCreating = true;
+        try {
+            Class<?> type = Class.forName("io.ctxagent.ContextSink", true, new LabelLoader());
+            Constructor<?> constructor = type.getDeclaredConstructor();
+            constructor.setAccessible(true);
+            sink = (LabelSink) constructor.newInstance();
+        } catch (VirtualMachineError | UnsatisfiedLinkError notNow) {
+            // The next call tries again.
+        } catch (Throwable failure) {
+            if (++failures == MAX_FAILURES) {
+                tell(0, failure);
+            }
+        } finally {
+            isCreating = false;
+        }
+        return sink;
+    }
+}

@@ -1,0 +1,41 @@
+package io.ctxagent.labels.source;
+
+import io.ctxagent.labels.Labels;
+import java.util.Map;
+
+/** The diagnostic context of SLF4J and of Log4j, where it changes. */
+public final class Mdc {
+    private static final int SOURCE = Labels.MDC;
+
+    private Mdc() {}
+
+    public static void put(Object name, Object value) {
+        if (Labels.isOn(SOURCE) && name instanceof String) {
+            Labels.put(SOURCE, (String) name, (String) value);
+        }
+    }
+
+    public static void remove(Object name) {
+        put(name, null);
+    }
+
+    public static void clear() {
+        if (Labels.isOn(SOURCE)) {
+            Labels.putAll(SOURCE, null);
+        }
+    }
+
+    /** Those with a new value are replaced. */
+    public static void add(Object values) {
+        if (Labels.isOn(SOURCE) && values instanceof Map) {
+            ((Map<?, ?>) values).forEach(Mdc::put);
+        }
+    }
+
+    /** All that was there is replaced. */
+    public static void replace(Object values) {
+        if (Labels.isOn(SOURCE)) {
+            Labels.putAll(SOURCE, (Map<?, ?>) values);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+package jakarta.servlet;
+
+public class ServletException extends Exception {
+    private static final long serialVersionUID = 1;
+}

@@ -1,0 +1,3 @@
+package jakarta.servlet;
+
+public interface ServletResponse {}

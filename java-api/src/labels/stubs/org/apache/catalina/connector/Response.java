@@ -1,0 +1,3 @@
+package org.apache.catalina.connector;
+
+public class Response {}

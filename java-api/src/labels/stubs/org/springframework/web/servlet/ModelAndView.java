@@ -1,0 +1,3 @@
+package org.springframework.web.servlet;
+
+public class ModelAndView {}

@@ -1,0 +1,63 @@
+package service;
+
+import java.util.Map;
+import org.apache.logging.log4j.ThreadContext;
+import org.slf4j.MDC;
+
+/** Work under keys of loggers' contexts, by turns of SLF4J and of Log4j. */
+public class LoggedService {
+    private static final String LONG = "x".repeat(1 << 20);
+    private static volatile long sink;
+
+    public static void main(String[] args) {
+        for (int i = 0; i < Integer.parseInt(args[0]); i++) {
+            MDC.put("tenant", "acme");
+            MDC.put("secret", "not to be recorded");
+            workOfAcme();
+            MDC.setContextMap(Map.of("tenant", "globex", "session", "not to be recorded"));
+            workOfGlobex();
+            MDC.remove("tenant");
+            workOfNobody();
+            MDC.put("tenant", LONG);
+            MDC.put("tenant", "\u0001\u202e\n");
+            MDC.put("tenant", null);
+            workOfNobody();
+            MDC.put("tenant", "acme");
+            MDC.clear();
+            workOfNobody();
+            ThreadContext.putAll(Map.of("user", "ann", "secret", "not to be recorded"));
+            workOfAnn();
+            ThreadContext.put("user", "bob");
+            workOfBob();
+            ThreadContext.clearAll();
+            workOfNobody();
+        }
+        System.out.println("SERVED-DONE");
+    }
+
+    private static void workOfAcme() {
+        spin();
+    }
+
+    private static void workOfGlobex() {
+        spin();
+    }
+
+    private static void workOfAnn() {
+        spin();
+    }
+
+    private static void workOfBob() {
+        spin();
+    }
+
+    private static void workOfNobody() {
+        spin();
+    }
+
+    private static void spin() {
+        for (int i = 0; i < 300_000; i++) {
+            sink = sink * 31 + i;
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package service;
+
+import java.util.concurrent.atomic.AtomicLong;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.web.context.WebServerApplicationContext;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/**
+ * Spring MVC on Tomcat. Asks itself for two routes and for paths that are not there; the argument
+ * says how often.
+ */
+@SpringBootApplication
+@RestController
+public class SpringService {
+    private static final AtomicLong sink = new AtomicLong();
+
+    @GetMapping("/orders/{id}")
+    String order(@PathVariable("id") String id) {
+        orders();
+        return id;
+    }
+
+    @GetMapping("/search")
+    String search(@RequestParam("q") String text) {
+        searches();
+        return text;
+    }
+
+    private static void orders() {
+        spin(2_000_000);
+    }
+
+    private static void searches() {
+        spin(500_000);
+    }
+
+    private static void spin(int rounds) {
+        long value = sink.get();
+        for (int i = 0; i < rounds; i++) {
+            value = value * 31 + (value ^ i);
+        }
+        sink.set(value);
+    }
+
+    public static void main(String[] args) throws Exception {
+        try (var context = SpringApplication.run(SpringService.class, args)) {
+            int port = ((WebServerApplicationContext) context).getWebServer().getPort();
+            Client client = new Client("http://127.0.0.1:" + port);
+            int requests = Integer.parseInt(args[0]);
+            for (int i = 0; i < requests; i++) {
+                client.get("/orders/" + i);
+                client.get("/search?q=" + i);
+                client.get("/scan/" + i + "/passwd");
+            }
+        }
+        System.out.println("SERVED-DONE");
+    }
+}

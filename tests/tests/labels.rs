@@ -1,0 +1,204 @@
+//! Labels of programs that do not know the agent (`labels`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use e2e::build::other_api;
+use e2e::recording::Event;
+use e2e::{Jdk, Jvm, ProcessOutput, TestDir, env_number};
+
+/// Samples with a frame of this method.
+fn in_method<'s>(samples: &'s [Event], method: &str) -> Vec<&'s Event> {
+    let is_in = |sample: &&Event| sample.frames().iter().any(|frame| frame == method);
+    samples.iter().filter(is_in).collect()
+}
+
+/// Fails unless all samples in this method have this value, and there are enough to say so.
+fn assert_labelled(samples: &[Event], method: &str, attribute: &str, value: Option<&str>) {
+    let found = in_method(samples, method);
+    assert!(found.len() >= 20, "{method}: {} samples", found.len());
+    for sample in found {
+        let frames = sample.frames();
+        assert_eq!(sample.text(attribute), value, "{method}: {frames:?}");
+    }
+}
+
+/// The CPU samples of a run with deep stacks.
+fn samples(test_dir: &TestDir) -> Vec<Event> {
+    let recording = test_dir.recording();
+    recording.events_with_frames(Jdk::main(), "jdk.ExecutionSample", 64)
+}
+
+/// A service on the class path of `tests/services` that ends well.
+fn served(jdk: Jdk, test_dir: &TestDir, labels: &str, program: &[&str]) -> ProcessOutput {
+    let options = format!("start,interval=1ms,file=app.jfr,{labels}");
+    let jvm = Jvm::new(jdk, test_dir).agent(&options).services();
+    let run = jvm
+        .flag("-Dserver.port=0")
+        .main(program[0], &program[1..])
+        .run_ok();
+    assert!(run.agent_lines().is_empty(), "{jdk}: {}", run.stderr);
+    run
+}
+
+#[test]
+fn requests_of_the_jdk_server_have_their_route() {
+    for (jdk, kind) in Jdk::with_kinds_of_threads() {
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir).without_api().flag("-Xcheck:jni");
+        let jvm = jvm.agent("start,interval=1ms,file=app.jfr,labels=route");
+        let run = jvm.main("Served", &["150", kind]).run_ok();
+        assert!(run.agent_lines().is_empty(), "{jdk} {kind}: {}", run.stderr);
+        let samples = samples(&test_dir);
+        assert_labelled(&samples, "Served.orders", "operation", Some("GET /orders"));
+        assert_labelled(&samples, "Served.search", "operation", Some("GET /search"));
+        let operations: BTreeSet<_> = samples.iter().filter_map(|s| s.text("operation")).collect();
+        assert_eq!(operations.len(), 2, "{operations:?}");
+    }
+}
+
+/// The server's classes are loaded before the agent.
+#[test]
+fn server_that_runs_gets_labels_by_an_attach() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir).without_api();
+        let jvm = jvm.main("Served", &["150", "platform", "attached"]).start();
+        jvm.wait_for_line("ready");
+        let file = test_dir.file("app.jfr");
+        let start = format!("start,interval=1ms,labels=route,file={}", file.display());
+        jvm.agent_command_ok(&start);
+        fs::write(test_dir.file("attached"), "").unwrap();
+        jvm.wait_for_line("served");
+        jvm.agent_command_ok("status");
+        jvm.agent_command_ok("stop");
+        fs::write(test_dir.file("stopped"), "").unwrap();
+        let run = jvm.finish();
+        let is_on = "labels httpserver: on (classes with hooks: 1, labels set: ";
+        assert!(run.stderr.contains(is_on), "{jdk}: {}", run.stderr);
+        let samples = samples(&test_dir);
+        assert_labelled(&samples, "Served.orders", "operation", Some("GET /orders"));
+    }
+}
+
+#[test]
+fn spring_requests_have_the_pattern_of_their_route() {
+    for (jdk, kind) in Jdk::with_kinds_of_threads() {
+        let test_dir = TestDir::new();
+        let virtual_threads = format!("--spring.threads.virtual.enabled={}", kind == "virtual");
+        let program = ["service.SpringService", "200", &virtual_threads];
+        served(jdk, &test_dir, "labels=route", &program);
+        let samples = samples(&test_dir);
+        let orders = "service.SpringService.orders";
+        assert_labelled(&samples, orders, "operation", Some("GET /orders/{id}"));
+        let searches = "service.SpringService.searches";
+        assert_labelled(&samples, searches, "operation", Some("GET /search"));
+        // 200 paths that are not there are one label.
+        let operations: BTreeSet<_> = samples.iter().filter_map(|s| s.text("operation")).collect();
+        let known = [
+            "GET",
+            "GET /**",
+            "GET /error",
+            "GET /orders/{id}",
+            "GET /search",
+        ];
+        let others: Vec<_> = operations.iter().filter(|o| !known.contains(o)).collect();
+        assert!(others.is_empty(), "{jdk} {kind}: {others:?}");
+    }
+}
+
+/// By span: its trace, and the method that works in it.
+fn spans(run: &ProcessOutput) -> BTreeMap<&str, (&str, &str)> {
+    let line = |line| {
+        let mut words = str::split_whitespace(line);
+        Some((words.next()?, (words.next()?, words.next()?)))
+    };
+    run.lines_after("span ").filter_map(line).collect()
+}
+
+/// Spans lie ten deep in one another.
+#[test]
+fn samples_have_the_innermost_span_of_opentelemetry() {
+    for (jdk, kind) in Jdk::with_kinds_of_threads() {
+        let test_dir = TestDir::new();
+        let requests = env_number("LABEL_REQUESTS").unwrap_or(300).to_string();
+        let program = ["service.TracedService", &requests, kind];
+        let run = served(jdk, &test_dir, "labels=otel,propagate=all", &program);
+        let spans = spans(&run);
+        let samples = samples(&test_dir);
+        for (method, name) in [("workInEven", "even"), ("workInOdd", "odd")] {
+            let found = in_method(&samples, &format!("service.TracedService.{method}"));
+            assert!(found.len() >= 100, "{jdk} {kind}: {}", found.len());
+            for sample in found {
+                let ids = (sample.text("span_id"), sample.text("trace_id"));
+                let (Some(span), Some(trace)) = ids else {
+                    panic!("{jdk} {kind}: {ids:?}")
+                };
+                assert_eq!(spans.get(span), Some(&(trace, name)), "{jdk} {kind}");
+            }
+        }
+        for sample in in_method(&samples, "service.TracedService.workInNone") {
+            assert_eq!(sample.text("span_id"), None, "{jdk} {kind}");
+        }
+    }
+}
+
+#[test]
+fn keys_of_loggers_that_are_asked_for_become_attributes() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let labels = "labels=mdc:tenant+mdc:user";
+        served(jdk, &test_dir, labels, &["service.LoggedService", "400"]);
+        let samples = samples(&test_dir);
+        let of = |method: &str, attribute: &str, value| {
+            assert_labelled(
+                &samples,
+                &format!("service.LoggedService.{method}"),
+                attribute,
+                value,
+            );
+        };
+        of("workOfAcme", "tenant", Some("acme"));
+        of("workOfGlobex", "tenant", Some("globex"));
+        of("workOfAnn", "user", Some("ann"));
+        of("workOfBob", "user", Some("bob"));
+        of("workOfNobody", "tenant", None);
+        of("workOfNobody", "user", None);
+        assert_eq!(samples[0].values.get("secret"), None);
+    }
+}
+
+/// A program without any of the libraries has none of our classes.
+#[test]
+fn without_a_library_nothing_is_loaded() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir).without_api();
+        let jvm = jvm.agent("start,file=app.jfr,labels=auto+mdc:tenant");
+        let run = jvm.flag("-Xlog:class+load").main("Hello", &["50"]).run_ok();
+        assert!(run.agent_lines().is_empty(), "{jdk}: {}", run.stderr);
+        assert!(run.stdout.contains("java.lang.Object"), "{}", run.stdout);
+        assert!(!run.stdout.contains("io.ctxagent"), "{jdk}: {}", run.stdout);
+    }
+}
+
+/// One has a method of another shape, the other one throws.
+#[test]
+fn library_that_is_not_as_expected_works_and_gives_no_labels() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir)
+            .without_api()
+            .class_path(&other_api());
+        let jvm = jvm.agent("start,file=app.jfr,labels=auto+mdc:tenant");
+        let run = jvm.main("OtherLibraries", &[]).run_ok();
+        let turns = "context\nnull\n".repeat(3);
+        assert_eq!(run.stdout, format!("tenant=acme\n{turns}"), "{jdk}");
+        let expected = [
+            "ctxagent: warning: labels of mdc are off: org.slf4j.MDC: it has no method put",
+            "ctxagent: warning: labels of otel are off: java.lang.IllegalStateException: this \
+             library is broken",
+        ];
+        assert_eq!(run.agent_lines(), expected, "{jdk}");
+    }
+}
