@@ -117,6 +117,9 @@ fn hook(jvmti: Jvmti, jni: Jni, name: &str, class: &LocalRef<'_>) -> Result<(), 
     java::prepare(jni).ok_or("the classes that hooks call cannot be defined")?;
     turn(jni);
     let loader = jvmti.class_loader(&jni, class).map_err(refusal)?;
+    if !java::is_found_by(jni, loader.as_ref()) {
+        return Err("its class loader does not ask the boot loader".to_owned());
+    }
     for helper in sources::helpers(name) {
         let defined = define(&jni, loader.as_ref(), &helper)?;
         java::add_reads(jvmti, jni, class, &defined).ok_or("its module cannot read ours")?;

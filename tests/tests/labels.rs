@@ -107,6 +107,19 @@ fn spring_requests_have_the_pattern_of_their_route() {
     }
 }
 
+#[test]
+fn requests_of_jetty_have_the_pattern_of_their_servlet() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        served(jdk, &test_dir, "labels=route", &["service.JettyService", "200"]);
+        let samples = samples(&test_dir);
+        let orders = "service.JettyService$Orders.doGet";
+        assert_labelled(&samples, orders, "operation", Some("GET /shop/orders/*"));
+        let search = "service.JettyService$Search.doGet";
+        assert_labelled(&samples, search, "operation", Some("GET /shop/search"));
+    }
+}
+
 /// By span: its trace, and the method that works in it.
 fn spans(run: &ProcessOutput) -> BTreeMap<&str, (&str, &str)> {
     let line = |line| {
@@ -148,7 +161,7 @@ fn keys_of_loggers_that_are_asked_for_become_attributes() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let labels = "labels=mdc:tenant+mdc:user";
-        served(jdk, &test_dir, labels, &["service.LoggedService", "400"]);
+        served(jdk, &test_dir, labels, &["service.LoggedService", "1500"]);
         let samples = samples(&test_dir);
         let of = |method: &str, attribute: &str, value| {
             assert_labelled(
@@ -200,5 +213,19 @@ fn library_that_is_not_as_expected_works_and_gives_no_labels() {
              library is broken",
         ];
         assert_eq!(run.agent_lines(), expected, "{jdk}");
+    }
+}
+
+#[test]
+fn class_loader_that_finds_nothing_of_ours_gets_no_hooks() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir).without_api().class_path(&other_api());
+        let jvm = jvm.agent("start,file=app.jfr,labels=auto");
+        let run = jvm.main("OtherLibraries", &["isolated"]).run_ok();
+        assert_eq!(run.stdout, "context\nnull\n".repeat(3), "{jdk}");
+        let expected = "ctxagent: warning: labels of otel are off: its class loader does not ask \
+                        the boot loader";
+        assert_eq!(run.agent_lines(), [expected], "{jdk}");
     }
 }

@@ -79,6 +79,11 @@ pub(super) fn define<'e>(
     class.or_else(|| find(jni, loader, name))
 }
 
+/// Whether classes of a loader find `Labels`. Some look in the boot loader for the JDK's only.
+pub(super) fn is_found_by(jni: Jni, loader: Option<&LocalRef<'_>>) -> bool {
+    find(&jni, loader, LABELS).is_some()
+}
+
 /// A class of a loader, which is not initialised.
 fn find<'e>(jni: &'e Jni, loader: Option<&LocalRef<'_>>, name: &CStr) -> Option<LocalRef<'e>> {
     let class = jni.find_class(c"java/lang/Class")?;

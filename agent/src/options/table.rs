@@ -373,7 +373,7 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "labels",
         kind: Kind::Labels,
-        default: "",
+        default: "auto",
         scope: Scope::Start,
         help: "Where labels come from without a change of the application, see labels.md.",
         set: |o, v| {

@@ -233,17 +233,20 @@ pub enum LabelSource {
     OtelAgent,
     /// The diagnostic contexts of SLF4J and Log4j.
     Mdc,
+    /// Jetty.
+    Jetty,
 }
 
 impl LabelSource {
     /// Each one.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::HttpServer,
         Self::Tomcat,
         Self::Spring,
         Self::Otel,
         Self::OtelAgent,
         Self::Mdc,
+        Self::Jetty,
     ];
 
     /// Its name.
@@ -255,13 +258,14 @@ impl LabelSource {
             Self::Otel => "otel",
             Self::OtelAgent => "otel-agent",
             Self::Mdc => "mdc",
+            Self::Jetty => "jetty",
         }
     }
 
     /// The word of `labels` that asks for it.
     pub const fn group(self) -> &'static str {
         match self {
-            Self::HttpServer | Self::Tomcat | Self::Spring => "route",
+            Self::HttpServer | Self::Tomcat | Self::Spring | Self::Jetty => "route",
             Self::Otel | Self::OtelAgent => "otel",
             Self::Mdc => "mdc",
         }

@@ -1,25 +1,70 @@
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 
-/** Uses libraries of {@code tests/other-api} that are not what the agent expects. */
+/**
+ * Uses libraries of {@code tests/other-api} that are not what the agent expects; with {@code
+ * isolated} by a class loader that asks the boot loader for nothing but the JDK's classes.
+ */
 public class OtherLibraries {
     public static void main(String[] args) throws Exception {
-        Method put = Class.forName("org.slf4j.MDC")
-                .getMethod("put", StringBuilder.class, String.class);
-        System.out.println(put.invoke(null, new StringBuilder("tenant"), "acme"));
+        if (args.length > 0) {
+            useContexts(new Isolated());
+        } else {
+            ClassLoader loader = OtherLibraries.class.getClassLoader();
+            Class<?> logger = Class.forName("org.slf4j.MDC", true, loader);
+            Method put = logger.getMethod("put", StringBuilder.class, String.class);
+            System.out.println(put.invoke(null, new StringBuilder("tenant"), "acme"));
+            useContexts(loader);
+        }
+    }
 
-        Class<?> context = Class.forName("io.opentelemetry.context.Context");
-        Object empty = java.lang.reflect.Proxy.newProxyInstance(
-                context.getClassLoader(),
+    private static void useContexts(ClassLoader loader) throws ReflectiveOperationException {
+        Class<?> context = Class.forName("io.opentelemetry.context.Context", true, loader);
+        Object empty = Proxy.newProxyInstance(
+                loader,
                 new Class<?>[] {context},
                 (proxy, method, arguments) ->
                         method.getName().equals("toString") ? "context" : null);
-        Class<?> type = Class.forName("io.opentelemetry.context.ThreadLocalContextStorage");
+        Class<?> type =
+                Class.forName("io.opentelemetry.context.ThreadLocalContextStorage", true, loader);
         Object storage = type.getDeclaredConstructor().newInstance();
         for (int i = 0; i < 3; i++) {
             Object scope = type.getMethod("attach", context).invoke(storage, empty);
             System.out.println(type.getMethod("current").invoke(storage));
             scope.getClass().getMethod("close").invoke(scope);
             System.out.println(type.getMethod("current").invoke(storage));
+        }
+    }
+
+    private static final class Isolated extends ClassLoader {
+        Isolated() {
+            super(null);
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            synchronized (getClassLoadingLock(name)) {
+                Class<?> known = findLoadedClass(name);
+                if (known != null) {
+                    return known;
+                }
+                return name.startsWith("io.") ? define(name) : super.loadClass(name, resolve);
+            }
+        }
+
+        private Class<?> define(String name) throws ClassNotFoundException {
+            String file = name.replace('.', '/') + ".class";
+            try (InputStream in = ClassLoader.getSystemResourceAsStream(file)) {
+                if (in == null) {
+                    throw new ClassNotFoundException(name);
+                }
+                byte[] bytes = in.readAllBytes();
+                return defineClass(name, bytes, 0, bytes.length);
+            } catch (IOException unreadable) {
+                throw new ClassNotFoundException(name, unreadable);
+            }
         }
     }
 }

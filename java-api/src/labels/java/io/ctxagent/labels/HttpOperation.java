@@ -13,6 +13,18 @@ public final class HttpOperation {
         return route == null || route.isEmpty() ? known : known + ' ' + route;
     }
 
+    /**
+     * The route of a servlet by the path of its application, which may be {@code null}, and its
+     * pattern; {@code null} if that is one for all requests.
+     */
+    public static String routeOfServlet(String application, String pattern) {
+        if (pattern == null || pattern.isEmpty() || pattern.equals("/") || pattern.equals("/*")) {
+            return null;
+        }
+        String path = pattern.startsWith("/") ? pattern : '/' + pattern;
+        return application == null ? path : application + path;
+    }
+
     private static String known(String method) {
         switch (method == null ? "" : method) {
             case "GET":

@@ -21,6 +21,7 @@ public final class Labels {
     public static final int OTEL = 1 << 3;
     public static final int OTEL_AGENT = 1 << 4;
     public static final int MDC = 1 << 5;
+    public static final int JETTY = 1 << 6;
     /** Counts of a stripe: one for each source. */
     private static final int COUNTS = 8;
     /** Threads count in different stripes, mostly. */

@@ -35,15 +35,9 @@ public final class Tomcat {
         }
     }
 
-    /** The pattern of the servlet that handles it; {@code null} if that is one for all requests. */
     private static String route(Request request) {
         HttpServletMapping mapping = request.getHttpServletMapping();
         String pattern = mapping == null ? null : mapping.getPattern();
-        if (pattern == null || pattern.isEmpty() || pattern.equals("/") || pattern.equals("/*")) {
-            return null;
-        }
-        String application = request.getContextPath();
-        String path = pattern.startsWith("/") ? pattern : '/' + pattern;
-        return application == null ? path : application + path;
+        return HttpOperation.routeOfServlet(request.getContextPath(), pattern);
     }
 }

@@ -1,0 +1,5 @@
+package org.eclipse.jetty.server;
+
+public interface Request {
+    String getMethod();
+}

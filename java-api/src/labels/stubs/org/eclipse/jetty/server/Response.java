@@ -1,0 +1,3 @@
+package org.eclipse.jetty.server;
+
+public interface Response {}

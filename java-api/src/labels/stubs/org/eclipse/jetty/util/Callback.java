@@ -1,0 +1,3 @@
+package org.eclipse.jetty.util;
+
+public interface Callback {}
