@@ -111,7 +111,12 @@ fn spring_requests_have_the_pattern_of_their_route() {
 fn requests_of_jetty_have_the_pattern_of_their_servlet() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        served(jdk, &test_dir, "labels=route", &["service.JettyService", "200"]);
+        served(
+            jdk,
+            &test_dir,
+            "labels=route",
+            &["service.JettyService", "200"],
+        );
         let samples = samples(&test_dir);
         let orders = "service.JettyService$Orders.doGet";
         assert_labelled(&samples, orders, "operation", Some("GET /shop/orders/*"));
@@ -220,7 +225,9 @@ fn library_that_is_not_as_expected_works_and_gives_no_labels() {
 fn class_loader_that_finds_nothing_of_ours_gets_no_hooks() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir).without_api().class_path(&other_api());
+        let jvm = Jvm::new(jdk, &test_dir)
+            .without_api()
+            .class_path(&other_api());
         let jvm = jvm.agent("start,file=app.jfr,labels=auto");
         let run = jvm.main("OtherLibraries", &["isolated"]).run_ok();
         assert_eq!(run.stdout, "context\nnull\n".repeat(3), "{jdk}");

@@ -19,10 +19,9 @@ public class Served {
         HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
         server.createContext("/orders", Served::orders);
         server.createContext("/search", Served::search);
-        Executor threads =
-                args[1].equals("virtual")
-                        ? task -> Threads.startVirtual(task::run)
-                        : Executors.newFixedThreadPool(4);
+        Executor threads = args[1].equals("virtual")
+                ? task -> Threads.startVirtual(task::run)
+                : Executors.newFixedThreadPool(4);
         server.setExecutor(threads);
         server.start();
         String base = "http://127.0.0.1:" + server.getAddress().getPort();

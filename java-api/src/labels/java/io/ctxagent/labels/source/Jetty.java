@@ -21,8 +21,7 @@ public final class Jetty {
     private Jetty() {}
 
     public static boolean handle(
-            Server server, Request request, Response response, Callback callback)
-            throws Exception {
+            Server server, Request request, Response response, Callback callback) throws Exception {
         Object scope = Labels.isOn(SOURCE) ? open(request) : null;
         try {
             return server.handle(request, response, callback);

@@ -27,8 +27,7 @@ public final class Tomcat {
 
     private static Object open(Request request) {
         try {
-            return Labels.open(
-                    SOURCE, HttpOperation.of(request.getMethod(), route(request)));
+            return Labels.open(SOURCE, HttpOperation.of(request.getMethod(), route(request)));
         } catch (Throwable failure) {
             Labels.failed(SOURCE, failure);
             return null;
