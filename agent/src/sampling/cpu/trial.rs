@@ -20,7 +20,7 @@ const TOO_MANY: u32 = 3;
 /// Probes of the trial, at most: on a busy machine the thread loses its CPU again and again.
 const TRIES: u32 = 200;
 /// How long the trial takes, at most.
-const LIMIT_NS: u64 = 1_000_000_000;
+const LIMIT_NS: u64 = 5_000_000_000;
 /// Time to the next probe.
 const DELAY_NS: u64 = 40_000;
 /// A probe that met this thread has come after so long.
