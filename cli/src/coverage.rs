@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::json;
 
 use crate::args::CoverageArgs;
-use crate::collect::{self, FrameName, Query, Sum, TypeSums};
+use crate::collect::{self, FrameName, Query, Sum, TypeSums, key_of};
 use crate::filter::Filter;
 use crate::output::{Failure, Output};
 use crate::text;
@@ -116,14 +116,22 @@ struct Row {
 /// Runs the command; gives whether everything is fine.
 pub(crate) fn run(args: &CoverageArgs, output: &mut Output) -> Result<bool, Failure> {
     let filter = Filter::new(&args.filter)?;
-    let mut keys = vec!["thread".to_owned()];
-    keys.extend(args.by.iter().cloned());
-    let query = Query {
-        keys,
+    let mut query = Query {
+        keys: args.by.clone(),
         filter: filter.clone(),
-        stacks: true,
+        stacks: false,
         lines: false,
     };
+    if args.by.is_empty() {
+        let (total, ..) = collect::collect(&args.files.files, &query, output)?.into_total(&filter);
+        query.keys = total
+            .attributes
+            .keys()
+            .map(|name| key_of(name).into_owned())
+            .collect();
+    }
+    query.keys.insert(0, "thread".to_owned());
+    query.stacks = true;
     let collected = collect::collect(&args.files.files, &query, output)?;
     let (total, types, collected) = collected.into_total(&filter);
     collected.warn_left_out();

@@ -3,9 +3,10 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use e2e::pages::{self, ShellBlock};
-use e2e::process::{self, remove_jvm_options};
+use e2e::process::{self, Process, remove_jvm_options};
 use e2e::{Jdk, Jvm, TestDir, build, workspace};
 
 /// The process id in the pages.
@@ -13,6 +14,9 @@ const PID: &str = "4711";
 
 /// Where the commands of the quick start write.
 const QUICK_START: &str = "target/quickstart";
+
+/// How long Cargo may compile and run the tests of a package; beside busy processes it takes minutes.
+const COMPILE_LIMIT: Duration = Duration::from_mins(20);
 
 /// Seconds of customers for the tutorial's recording; the demo's own are 20.
 const DEMO_SECONDS: &str = "4";
@@ -92,7 +96,7 @@ fn without_numbers(line: &str) -> String {
     let word = |word: &str| {
         let digits = word.trim_start_matches(['(', '-', '+']);
         let is_number = digits.starts_with(|c: char| c.is_ascii_digit());
-        let is_unit = word == "ms" || word == "s";
+        let is_unit = matches!(word.trim_end_matches(','), "ms" | "s");
         match (is_number, is_unit) {
             (true, _) => "#".to_owned(),
             (_, true) => "s".to_owned(),
@@ -105,6 +109,10 @@ fn without_numbers(line: &str) -> String {
 
 /// Rows of threads of the VM, and of no context, depend on chance, and the reached interval on how
 /// busy the machine is.
+fn is_by_chance(line: &str) -> bool {
+    line.starts_with(" (") || line.starts_with(" interval: ")
+}
+
 #[test]
 fn quick_start_shows_what_its_commands_print() {
     let (_agent, _ctxjfr, _classes) = (build::agent(), build::ctxjfr(), build::class_path());
@@ -120,8 +128,7 @@ fn quick_start_shows_what_its_commands_print() {
     let printed = run(&block, Jdk::main());
     let lines = |text: &str| -> Vec<String> {
         let (table, _) = text.split_once("\n next:").unwrap_or((text, ""));
-        let by_chance = |line: &&str| line.starts_with(" (") || line.starts_with(" interval: ");
-        let lines = table.lines().filter(|line| !by_chance(line));
+        let lines = table.lines().filter(|line| !is_by_chance(line));
         lines.map(without_numbers).collect()
     };
     assert_eq!(lines(&printed), lines(shown), "{printed}");
@@ -176,10 +183,7 @@ fn tutorial_shows_what_its_commands_print() {
     in_bash(&format!("DURATION={DEMO_SECONDS} scripts/demo.sh"));
     let form = |text: &str| -> Vec<String> {
         let (table, _) = text.split_once("\n next:").unwrap_or((text, ""));
-        let lines = table
-            .trim_end()
-            .lines()
-            .filter(|line| !line.starts_with(" ("));
+        let lines = table.trim_end().lines().filter(|line| !is_by_chance(line));
         lines.map(without_labels).collect()
     };
     for (commands, output) in shown(&page) {
@@ -220,7 +224,8 @@ fn cargo_tests_named_in_text_and_tables_succeed() {
     for command in commands {
         let mut shell = Command::new("bash");
         shell.args(["-euo", "pipefail", "-c", &command]);
-        let output = process::run(command_in(shell, workspace::root())).success();
+        let cargo = Process::start(command_in(shell, workspace::root()), COMPILE_LIMIT);
+        let output = cargo.finish().success();
         println!("{command}\n{}", output.stdout);
         assert!(
             !output.stdout.contains("running 0 tests\n\ntest result"),

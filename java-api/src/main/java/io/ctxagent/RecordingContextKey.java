@@ -64,8 +64,8 @@ public abstract sealed class RecordingContextKey {
      * such as request ids: they are written into the thread's block as they are and never kept. All
      * raw values of the scopes that are open on a thread share 64 bytes of UTF-8, those that an
      * inner scope replaced included; a longer value is cut, and one that does not fit is recorded
-     * as {@code (other)}. The id of a trace or a span, 32 or 16 lower-case hexadecimal digits, takes
-     * half of its length.
+     * as {@code (other)}. The id of a trace or a span, 32 or 16 lower-case hexadecimal digits,
+     * takes half of its length.
      *
      * @param name as for {@link #forName}
      * @return the key, not {@code null}; the one that {@link #forName} returns, among the first
