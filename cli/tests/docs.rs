@@ -243,6 +243,7 @@ fn page_lists_exactly_the_json_fields() {
         &["labels", "shop.jfr", "--json"],
         &["summary", "shop.jfr", "--json"],
         &["check", "shop.jfr", "--json"],
+        &["coverage", "shop.jfr", "--json"],
         &["flame", "shop.jfr", "--json"],
     ] {
         let json = dir.json(command);
