@@ -146,24 +146,30 @@ public class ValuesTest extends ContextTestCase {
 
     /** Trace and span twice are 96 characters, and 48 bytes of the 64. */
     @Test
-    public void idsOfSpansArePacked() throws Exception {
-        RecordingContextKey span = RecordingContextKey.raw("span");
+    public void idsOfSpansArePacked() {
+        RecordingContextKey span = new RecordingContextKey.RawKey(KEYS[5].name());
         RecordingContextKey.reserve(span);
-        String[] traces = {"0af7651916cd43dd8448eb211c80319c", "ffffffffffffffff0123456789abcdef"};
-        String[] spans = {"b7ad6b7169203331", "00f067aa0ba902b7"};
-        try (var outer =
-                RecordingContext.where(RAW, traces[0]).where(span, spans[0]).build()) {
-            try (var inner =
-                    RecordingContext.where(RAW, traces[1]).where(span, spans[1]).build()) {
-                assertEquals(
-                        "{key7=" + traces[1] + ", span=" + spans[1] + "}",
-                        RecordingContext.describe());
-                assertEquals(48, Long.bitCount(Slab.rawUsed(Slab.find(CurrentThread.key()))));
+        try {
+            String first = "{key5=b7ad6b7169203331, key7=0af7651916cd43dd8448eb211c80319c}";
+            String second = "{key5=00f067aa0ba902b7, key7=ffffffffffffffff0123456789abcdef}";
+            try (RecordingContext outer = RecordingContext.where(
+                            RAW, "0af7651916cd43dd8448eb211c80319c")
+                    .where(span, "b7ad6b7169203331")
+                    .build()) {
+                try (RecordingContext inner = RecordingContext.where(
+                                RAW, "ffffffffffffffff0123456789abcdef")
+                        .where(span, "00f067aa0ba902b7")
+                        .build()) {
+                    assertEquals(second, RecordingContext.describe());
+                    long used = Slab.rawUsed(Slab.find(CurrentThread.key()));
+                    assertEquals(48, Long.bitCount(used));
+                }
+                assertEquals(first, RecordingContext.describe());
             }
-            assertEquals(
-                    "{key7=" + traces[0] + ", span=" + spans[0] + "}", RecordingContext.describe());
+            assertEquals(0, counted(Misuse.RAW_AREA_FULL));
+        } finally {
+            RecordingContextKey.reserve(KEYS[5]);
         }
-        assertEquals(0, counted(Misuse.RAW_AREA_FULL));
     }
 
     @Test
@@ -181,16 +187,13 @@ public class ValuesTest extends ContextTestCase {
 
     @Test
     public void twoRawValuesChangeAtOnce() {
-        RecordingContextKey span = RecordingContextKey.raw("span");
-        RecordingContextKey.reserve(span);
-        int spanPlace = span.place();
         int place = RAW.place();
+        int spanPlace = KEYS[5].place();
         for (int i = 0; i < 1_000; i++) {
             String trace = String.format("%032x", i * 0x9e37_79b9_7f4aL);
-            InPlaceUpdate.putRaw(place, trace, spanPlace, trace.substring(16));
-            assertEquals(
-                    "{key7=" + trace + ", span=" + trace.substring(16) + "}",
-                    RecordingContext.describe());
+            String span = trace.substring(16);
+            InPlaceUpdate.putRaw(place, trace, spanPlace, span);
+            assertEquals("{key5=" + span + ", key7=" + trace + "}", RecordingContext.describe());
         }
         InPlaceUpdate.putRaw(place, null, spanPlace, null);
         assertEquals("{}", RecordingContext.describe());
