@@ -157,6 +157,8 @@ public final class DirectMemory {
      */
     public static boolean putHex(long block, long offset, String text) {
         byte[] bytes = (byte[]) UNSAFE.getReference(Objects.requireNonNull(text), STRING_BYTES);
+        // Also where nothing is written.
+        at(block, offset);
         if (UNSAFE.getByte(text, STRING_CODER) != LATIN1 || bytes.length % Long.BYTES != 0) {
             return false;
         }
