@@ -41,8 +41,8 @@ use std::sync::atomic::Ordering::Relaxed;
 const ABI: jint = 4;
 /// `layout()[13]`: `Thread.threadId()` is the key.
 const KEY_THREAD_ID: i64 = 0;
-/// `layout()[13]`: `currentThreadKey()` is the key, in a `ThreadLocal` (17: code may override
-/// `getId()`).
+/// `layout()[13]`: where the slab is a buffer, `currentThreadKey()` is the key, in a `ThreadLocal`
+/// (17: code may override `getId()`).
 const KEY_NATIVE: i64 = 1;
 /// `bindKey()`: no slot is free.
 const NO_SLOT: jint = -1;
