@@ -3,7 +3,7 @@
 //!
 //! A class of a library is given its hooks when it is prepared; up to then there is nothing of
 //! ours, and where no such library is used there never is. The hooks stay for the life of the VM;
-//! without a recording that wants them each is one branch.
+//! without a recording that wants them they only take away what they have set.
 
 mod classes;
 mod java;

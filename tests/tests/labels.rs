@@ -5,7 +5,7 @@ use std::fs;
 
 use e2e::build::other_api;
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, ProcessOutput, TestDir, env_number};
+use e2e::{Jdk, Jvm, ProcessOutput, Recording, TestDir, env_number};
 
 /// Samples with a frame of this method.
 fn in_method<'s>(samples: &'s [Event], method: &str) -> Vec<&'s Event> {
@@ -184,6 +184,35 @@ fn keys_of_loggers_that_are_asked_for_become_attributes() {
         of("workOfNobody", "user", None);
         assert_eq!(samples[0].values.get("secret"), None);
     }
+}
+
+/// A key is removed while nothing records: the next recording does not show it.
+#[test]
+fn what_an_earlier_recording_has_set_is_gone() {
+    let jdk = Jdk::main();
+    let test_dir = TestDir::new();
+    let jvm = Jvm::new(jdk, &test_dir).services();
+    let jvm = jvm.agent("start,file=first.jfr,labels=mdc:tenant");
+    let jvm = jvm.main("service.LoggedService", &["between"]).start();
+    jvm.wait_for_line("until stopped");
+    jvm.agent_command_ok("stop");
+    fs::write(test_dir.file("stopped"), "").unwrap();
+    jvm.wait_for_line("until started");
+    let file = test_dir.file("second.jfr");
+    let start = format!(
+        "start,interval=1ms,labels=mdc:tenant,file={}",
+        file.display()
+    );
+    jvm.agent_command_ok(&start);
+    fs::write(test_dir.file("started"), "").unwrap();
+    jvm.wait_for_line("until ended");
+    jvm.agent_command_ok("stop");
+    fs::write(test_dir.file("ended"), "").unwrap();
+    jvm.finish();
+    let recording = Recording::new(file);
+    let samples = recording.events_with_frames(jdk, "jdk.ExecutionSample", 64);
+    let nobody = "service.LoggedService.workOfNobody";
+    assert_labelled(&samples, nobody, "tenant", None);
 }
 
 /// A program without any of the libraries has none of our classes.

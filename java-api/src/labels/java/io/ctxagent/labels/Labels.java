@@ -1,7 +1,10 @@
 package io.ctxagent.labels;
 
 import java.lang.reflect.Constructor;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
@@ -35,7 +38,9 @@ public final class Labels {
     private static final AtomicLongArray counts = new AtomicLongArray(STRIPES * COUNTS);
     /** The sources that a recording wants and that did not fail. */
     private static volatile int on;
-    /** Names of attributes that sources may set. */
+    /** The sources that were ever on: what they have set may be there still. */
+    private static volatile int used;
+    /** Names of attributes that sources may set, those of earlier recordings too. */
     private static volatile String[] names = NONE;
     /** Sources that failed. */
     private static int failed;
@@ -54,8 +59,13 @@ public final class Labels {
 
     /** Called by the agent only. */
     private static synchronized void turn(int wanted, String attributes) {
-        names = attributes.isEmpty() ? NONE : attributes.split("\\+");
+        if (!attributes.isEmpty()) {
+            Set<String> all = new LinkedHashSet<>(Arrays.asList(names));
+            all.addAll(Arrays.asList(attributes.split("\\+")));
+            names = all.toArray(NONE);
+        }
         on = wanted & ~failed;
+        used |= on;
     }
 
     /** Called by the agent only: the labels that a source has set, by the number of its bit. */
@@ -71,9 +81,17 @@ public final class Labels {
         return (on & source) != 0;
     }
 
+    /**
+     * Whether the source was ever on. One that is off now takes away what it has set as soon as
+     * that would have changed: the next recording must not see it.
+     */
+    public static boolean isUsed(int source) {
+        return (used & source) != 0;
+    }
+
     /** Opens the scope of a request. Returns what {@link #close} takes. */
     public static Object open(int source, String operation) {
-        LabelSink s = sink(source);
+        LabelSink s = isOn(source) ? sink(source) : null;
         try {
             return s == null ? null : s.open(operation);
         } catch (Throwable failure) {
@@ -95,7 +113,7 @@ public final class Labels {
 
     /** The operation of the current thread's request is known better now. */
     public static void refine(int source, String operation) {
-        LabelSink s = sink(source);
+        LabelSink s = isOn(source) ? sink(source) : null;
         if (s != null) {
             try {
                 s.refine(operation);
@@ -107,10 +125,11 @@ public final class Labels {
 
     /** The current thread works for this span; {@code null} twice: for none. */
     public static void span(int source, String traceId, String spanId) {
+        boolean isOn = isOn(source);
         LabelSink s = sink(source);
         if (s != null) {
             try {
-                s.span(traceId, spanId);
+                s.span(isOn ? traceId : null, isOn ? spanId : null);
             } catch (Throwable failure) {
                 failed(source, failure);
             }
@@ -122,7 +141,7 @@ public final class Labels {
         LabelSink s = isWanted(name) ? sink(source) : null;
         if (s != null) {
             try {
-                s.put(name, value);
+                s.put(name, isOn(source) ? value : null);
             } catch (Throwable failure) {
                 failed(source, failure);
             }
@@ -131,10 +150,30 @@ public final class Labels {
 
     /** Sets or removes all wanted attributes; {@code values} may be {@code null}. */
     public static void putAll(int source, Map<?, ?> values) {
-        for (String name : names) {
-            Object value = values == null ? null : values.get(name);
-            put(source, name, value instanceof String ? (String) value : null);
+        try {
+            for (String name : names) {
+                put(source, name, values == null ? null : text(values.get(name)));
+            }
+        } catch (Throwable ofTheMap) {
+            failed(source, ofTheMap);
         }
+    }
+
+    /** Sets the wanted attributes that are in {@code values}. */
+    public static void addAll(int source, Map<?, ?> values) {
+        try {
+            for (String name : names) {
+                if (values.containsKey(name)) {
+                    put(source, name, text(values.get(name)));
+                }
+            }
+        } catch (Throwable ofTheMap) {
+            failed(source, ofTheMap);
+        }
+    }
+
+    private static String text(Object value) {
+        return value instanceof String ? (String) value : null;
     }
 
     private static boolean isWanted(String name) {
@@ -169,15 +208,13 @@ public final class Labels {
         }
     }
 
+    /** {@code null}: there is nothing to set, and nothing was set. */
     private static LabelSink sink(int source) {
-        if ((on & source) == 0) {
-            return null;
-        }
         LabelSink known = sink;
-        if (known == null) {
+        if (known == null && isOn(source)) {
             known = create();
         }
-        if (known != null) {
+        if (known != null && isOn(source)) {
             int stripe = System.identityHashCode(Thread.currentThread()) % STRIPES;
             counts.getAndIncrement(stripe * COUNTS + Integer.numberOfTrailingZeros(source));
         }

@@ -10,8 +10,8 @@ public final class Mdc {
     private Mdc() {}
 
     public static void put(Object name, Object value) {
-        if (Labels.isOn(SOURCE) && name instanceof String) {
-            Labels.put(SOURCE, (String) name, (String) value);
+        if (Labels.isUsed(SOURCE) && name instanceof String) {
+            Labels.put(SOURCE, (String) name, value instanceof String ? (String) value : null);
         }
     }
 
@@ -20,22 +20,20 @@ public final class Mdc {
     }
 
     public static void clear() {
-        if (Labels.isOn(SOURCE)) {
-            Labels.putAll(SOURCE, null);
-        }
+        replace(null);
     }
 
     /** Those with a new value are replaced. */
     public static void add(Object values) {
-        if (Labels.isOn(SOURCE) && values instanceof Map) {
-            ((Map<?, ?>) values).forEach(Mdc::put);
+        if (Labels.isUsed(SOURCE) && values instanceof Map) {
+            Labels.addAll(SOURCE, (Map<?, ?>) values);
         }
     }
 
     /** All that was there is replaced. */
     public static void replace(Object values) {
-        if (Labels.isOn(SOURCE)) {
-            Labels.putAll(SOURCE, (Map<?, ?>) values);
+        if (Labels.isUsed(SOURCE)) {
+            Labels.putAll(SOURCE, values instanceof Map ? (Map<?, ?>) values : null);
         }
     }
 }

@@ -16,6 +16,8 @@ public final class Otel {
         storage.set(context);
         if (Labels.isOn(SOURCE)) {
             tell(context);
+        } else if (Labels.isUsed(SOURCE)) {
+            Labels.span(SOURCE, null, null);
         }
     }
 
