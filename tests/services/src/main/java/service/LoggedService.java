@@ -6,7 +6,8 @@ import org.apache.logging.log4j.ThreadContext;
 import org.slf4j.MDC;
 
 /**
- * Work under keys of loggers' contexts, by turns of SLF4J and of Log4j; the argument says how often.
+ * Work under keys of loggers' contexts, by turns of SLF4J and of Log4j; the argument says how
+ * often.
  * With {@code between} a key is set in a first recording and removed between it and a second one.
  */
 public class LoggedService {
