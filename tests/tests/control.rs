@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use e2e::process::{Process, limit, run};
-use e2e::{Jdk, Jvm, ProcessOutput, RunningJvm, TestDir, build};
+use e2e::{Jdk, Jvm, ProcessOutput, RunningJvm, TestDir, build, workspace};
 use serde_json::Value;
 
 /// Exit codes of `ctxjfr`.
@@ -206,7 +206,7 @@ fn report_is_by_the_attribute_that_most_time_has() {
         .keys()
         .map(String::as_str)
         .collect();
-    let page = fs::read_to_string(e2e::workspace::root().join("docs/user-guide/ctxjfr.md"));
+    let page = fs::read_to_string(workspace::root().join("docs/user-guide/ctxjfr.md"));
     let names = fields.iter().map(|name| format!("`{name}`"));
     let section = page.unwrap();
     let section = section.split("- `ctxjfr.ps.1`").nth(1).unwrap();
@@ -539,11 +539,33 @@ fn contained_pid(jvm: &RunningJvm) -> String {
     fs::read_to_string(children).unwrap().trim().to_owned()
 }
 
-const PRIVATE_TMP: &str = "mount -t tmpfs tmpfs /tmp";
-const NOEXEC_TMP: &str = "mount -t tmpfs -o noexec tmpfs /tmp";
-/// The working directory too is read-only then.
-const READ_ONLY_ROOT: &str = "mount --rbind / /mnt && mount -o remount,ro,bind /mnt && \
-    mount -t tmpfs tmpfs /mnt/tmp && exec chroot /mnt bash -c 'cd \"$0\" && exec \"$@\"' \"$PWD\" \"$0\" \"$@\"";
+/// Shell commands that put an empty `/tmp` in place of the one below `root`. A source tree that
+/// lies there stays where it is.
+fn empty_tmp(root: &str, options: &str) -> String {
+    let tree = workspace::root();
+    let cover = |at: &str| format!("mount -t tmpfs {options} tmpfs {at}");
+    let Ok(name) = tree.strip_prefix("/tmp") else {
+        return cover(&format!("{root}/tmp"));
+    };
+    let (tree, name) = (tree.display(), name.display());
+    let keep = |at: &str| {
+        let cover = cover(at);
+        format!("{cover} && mkdir -p {at}/{name} && mount --bind {tree} {at}/{name}")
+    };
+    match root {
+        "" => format!("{} && mount --rbind /mnt /tmp && cd \"$PWD\"", keep("/mnt")),
+        _ => keep(&format!("{root}/tmp")),
+    }
+}
+
+/// By a read-only copy of the root, the working directory included.
+fn read_only_root() -> String {
+    let tmp = empty_tmp("/mnt", "");
+    format!(
+        "mount --rbind / /mnt && mount -o remount,ro,bind /mnt && {tmp} && exec chroot /mnt \
+         bash -c 'cd \"$0\" && exec \"$@\"' \"$PWD\" \"$0\" \"$@\""
+    )
+}
 
 #[test]
 fn jvms_in_containers_are_recorded_by_root() {
@@ -551,9 +573,9 @@ fn jvms_in_containers_are_recorded_by_root() {
         return;
     }
     for (set_up, place) in [
-        (PRIVATE_TMP, "/tmp/"),
-        (NOEXEC_TMP, "/var/tmp/"),
-        (READ_ONLY_ROOT, "/tmp/"),
+        (empty_tmp("", ""), "/tmp/"),
+        (empty_tmp("", "-o noexec"), "/var/tmp/"),
+        (read_only_root(), "/tmp/"),
     ] {
         for jdk in Jdk::all() {
             let test_dir = TestDir::new();
