@@ -17,6 +17,14 @@ const USAGE: Option<i32> = Some(2);
 
 /// A user that owns nothing here.
 const USER: &str = "12345";
+const AS_USER: [&str; 6] = [
+    "setpriv",
+    "--reuid",
+    USER,
+    "--regid",
+    USER,
+    "--clear-groups",
+];
 
 /// `ctxjfr` with the agent beside it, as users get both.
 struct Tool {
@@ -500,10 +508,16 @@ fn doctor_foretells_what_works() {
     }
 }
 
+/// A command that the other user runs.
+fn as_user() -> Command {
+    let mut command = Command::new(AS_USER[0]);
+    command.args(&AS_USER[1..]);
+    command
+}
+
 /// Whether this test may be another user and make namespaces.
 fn can_make_containers() -> bool {
-    let mut probe = Command::new("setpriv");
-    probe.args(["--reuid", USER, "--regid", USER, "--clear-groups"]);
+    let mut probe = as_user();
     probe.args([
         "unshare",
         "-Urpmf",
@@ -514,17 +528,9 @@ fn can_make_containers() -> bool {
     // The user must get to the JDK and to the programs.
     let readable = [Jdk::main().tool("java"), build::agent().to_owned()];
     let can_read = readable.iter().all(|file| {
-        let mut read = Command::new("setpriv");
-        read.args([
-            "--reuid",
-            USER,
-            "--regid",
-            USER,
-            "--clear-groups",
-            "test",
-            "-r",
-        ]);
-        read.arg(file).status().is_ok_and(|status| status.success())
+        let mut read = as_user();
+        read.args(["test", "-r"]).arg(file);
+        read.status().is_ok_and(|status| status.success())
     });
     let can = probe.output().is_ok_and(|output| output.status.success()) && can_read;
     if !can {
@@ -582,14 +588,7 @@ fn jvms_in_containers_are_recorded_by_root() {
             let tool = Tool::new(&test_dir);
             let script = format!("{set_up} && exec \"$0\" \"$@\"");
             let jvm = plain(jdk, &test_dir)
-                .launched_by(&[
-                    "setpriv",
-                    "--reuid",
-                    USER,
-                    "--regid",
-                    USER,
-                    "--clear-groups",
-                ])
+                .launched_by(&AS_USER)
                 .launched_by(&["unshare", "-Urpmf", "--mount-proc", "--kill-child"])
                 .launched_by(&["bash", "-c", &script])
                 .serve();
@@ -621,17 +620,9 @@ fn jvm_of_another_user_needs_root() {
     }
     let test_dir = TestDir::new();
     let tool = Tool::new(&test_dir);
-    let as_user = [
-        "setpriv",
-        "--reuid",
-        USER,
-        "--regid",
-        USER,
-        "--clear-groups",
-    ];
     let jvm = plain(Jdk::main(), &test_dir).serve();
-    let mut command = Command::new(as_user[0]);
-    command.args(&as_user[1..]).arg(&tool.program);
+    let mut command = as_user();
+    command.arg(&tool.program);
     command.args(["start", &jvm.pid().to_string()]);
     let output = run(command);
     assert_eq!(output.code, FINDING, "{output:?}");
@@ -641,7 +632,7 @@ fn jvm_of_another_user_needs_root() {
         output.stderr
     );
     jvm.end();
-    let theirs = plain(Jdk::main(), &test_dir).launched_by(&as_user).serve();
+    let theirs = plain(Jdk::main(), &test_dir).launched_by(&AS_USER).serve();
     let pid = theirs.pid().to_string();
     // The user cannot write to the directory of the test.
     tool.run(&["start", &pid, "file=/tmp/%p.jfr"]).success();

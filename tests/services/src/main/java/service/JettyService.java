@@ -10,15 +10,13 @@ import org.eclipse.jetty.server.ServerConnector;
 
 /** Two servlets of plain Jetty, asked by turns; the argument says how often. */
 public class JettyService {
-    private static volatile long sink;
-
     public static class Orders extends HttpServlet {
         private static final long serialVersionUID = 1;
 
         @Override
         protected void doGet(HttpServletRequest request, HttpServletResponse response)
                 throws IOException {
-            spin(2_000_000);
+            Work.spin(2_000_000);
             response.getWriter().println(request.getPathInfo());
         }
     }
@@ -29,14 +27,8 @@ public class JettyService {
         @Override
         protected void doGet(HttpServletRequest request, HttpServletResponse response)
                 throws IOException {
-            spin(500_000);
+            Work.spin(500_000);
             response.getWriter().println(request.getQueryString());
-        }
-    }
-
-    private static void spin(int rounds) {
-        for (int i = 0; i < rounds; i++) {
-            sink = sink * 31 + i;
         }
     }
 

@@ -7,12 +7,11 @@ import org.slf4j.MDC;
 
 /**
  * Work under keys of loggers' contexts, by turns of SLF4J and of Log4j; the argument says how
- * often.
- * With {@code between} a key is set in a first recording and removed between it and a second one.
+ * often. With {@code between} a key is set in a first recording and removed between it and a
+ * second one.
  */
 public class LoggedService {
     private static final String LONG = "x".repeat(1 << 20);
-    private static volatile long sink;
 
     public static void main(String[] args) throws InterruptedException {
         if (args[0].equals("between")) {
@@ -60,28 +59,22 @@ public class LoggedService {
     }
 
     private static void workOfAcme() {
-        spin();
+        Work.spin(300_000);
     }
 
     private static void workOfGlobex() {
-        spin();
+        Work.spin(300_000);
     }
 
     private static void workOfAnn() {
-        spin();
+        Work.spin(300_000);
     }
 
     private static void workOfBob() {
-        spin();
+        Work.spin(300_000);
     }
 
     private static void workOfNobody() {
-        spin();
-    }
-
-    private static void spin() {
-        for (int i = 0; i < 300_000; i++) {
-            sink = sink * 31 + i;
-        }
+        Work.spin(300_000);
     }
 }

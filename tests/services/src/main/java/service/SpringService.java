@@ -1,6 +1,5 @@
 package service;
 
-import java.util.concurrent.atomic.AtomicLong;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.web.context.WebServerApplicationContext;
@@ -16,8 +15,6 @@ import org.springframework.web.bind.annotation.RestController;
 @SpringBootApplication
 @RestController
 public class SpringService {
-    private static final AtomicLong sink = new AtomicLong();
-
     @GetMapping("/orders/{id}")
     String order(@PathVariable("id") String id) {
         orders();
@@ -31,19 +28,11 @@ public class SpringService {
     }
 
     private static void orders() {
-        spin(2_000_000);
+        Work.spin(2_000_000);
     }
 
     private static void searches() {
-        spin(500_000);
-    }
-
-    private static void spin(int rounds) {
-        long value = sink.get();
-        for (int i = 0; i < rounds; i++) {
-            value = value * 31 + (value ^ i);
-        }
-        sink.set(value);
+        Work.spin(500_000);
     }
 
     public static void main(String[] args) throws Exception {

@@ -20,7 +20,6 @@ public class TracedService {
     private static final int DEPTH = 9;
     private static final Tracer TRACER = SdkTracerProvider.builder().build().get("test");
     private static final ConcurrentLinkedQueue<String> spans = new ConcurrentLinkedQueue<>();
-    private static volatile long sink;
 
     private static void even(int depth) {
         Span span = start("even");
@@ -56,21 +55,15 @@ public class TracedService {
     }
 
     private static void workInEven() {
-        spin();
+        Work.spin(100_000);
     }
 
     private static void workInOdd() {
-        spin();
+        Work.spin(100_000);
     }
 
     private static void workInNone() {
-        spin();
-    }
-
-    private static void spin() {
-        for (int i = 0; i < 100_000; i++) {
-            sink = sink * 31 + i;
-        }
+        Work.spin(100_000);
     }
 
     public static void main(String[] args) throws Exception {
