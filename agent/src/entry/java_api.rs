@@ -6,7 +6,7 @@
 
 use crate::entry::natives;
 use crate::guard::{self, OnFailure};
-use crate::jvm::jni::{Argument, Jni, LocalRef, Vm};
+use crate::jvm::jni::{Jni, LocalRef, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::os::agent_thread::BlockedSignals;
 use crate::session::api_copies;
@@ -63,28 +63,15 @@ pub(crate) fn prepare(vm: Vm, jvmti: Jvmti, jni: Jni, signal: i32) {
 /// used again: if the thread below were the first to need these, and `main` had just filled the
 /// heap, lambdas and string concatenation would be broken for good.
 fn initialise_jdk(jni: Jni, jdk: &str) {
-    let Some(class) = jni.find_class(c"java/lang/Class") else {
-        return;
-    };
-    let signature = c"(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;";
-    let Some(for_name) = jni.static_method_id(&class, c"forName", signature) else {
-        return;
-    };
     for line in JDK_CLASSES.lines().filter(|line| !line.starts_with('#')) {
         let (name, jdks) = line.split_once(' ').unwrap_or((line, jdk));
         if !jdks.split(' ').any(|known| known == jdk) {
             continue;
         }
-        let Some(name) = jni.new_string(name) else {
-            continue;
-        };
-        let (name_argument, boot_loader) = (Argument::Object(&name), Argument::Null);
-        let arguments = [name_argument, Argument::Boolean(true), boot_loader];
         // An update of the JDK that lacks the class throws, which is cleared.
-        if let Some(class) = jni.call_static_object(&class, for_name, &arguments) {
+        if let Some(class) = jni.class_of_loader(name, true, None) {
             jni.delete_local(class);
         }
-        jni.delete_local(name);
     }
 }
 

@@ -169,6 +169,29 @@ impl Jni {
         call_for_object!(self, v1_2.FindClass(name.as_ptr()))
     }
 
+    /// A class by name with dots, through a loader; `None` is the boot loader.
+    pub(crate) fn class_of_loader(
+        &self,
+        name: &str,
+        initialise: bool,
+        loader: Option<&LocalRef<'_>>,
+    ) -> Option<LocalRef<'_>> {
+        let class = self.find_class(c"java/lang/Class")?;
+        let signature = c"(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;";
+        let for_name = self.static_method_id(&class, c"forName", signature)?;
+        let name = self.new_string(name)?;
+        let loader = loader.map_or(Argument::Null, Argument::Object);
+        let arguments = [
+            Argument::Object(&name),
+            Argument::Boolean(initialise),
+            loader,
+        ];
+        let found = self.call_static_object(&class, for_name, &arguments);
+        self.delete_local(name);
+        self.delete_local(class);
+        found
+    }
+
     /// A new class of the boot loader, from the bytes of its class file.
     pub(crate) fn define_boot_class(&self, name: &CStr, bytes: &[u8]) -> Option<LocalRef<'_>> {
         self.define_class(None, name, bytes)
@@ -290,6 +313,7 @@ impl Jni {
         Some(array)
     }
 
+    /// A new array of bytes; `None` if the heap is full.
     pub(crate) fn new_byte_array(&self, bytes: &[u8]) -> Option<LocalRef<'_>> {
         let length = i32::try_from(bytes.len()).ok()?;
         let array = call_for_object!(self, v1_2.NewByteArray(length))?;

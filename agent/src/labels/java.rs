@@ -86,13 +86,8 @@ pub(super) fn is_found_by(jni: Jni, loader: Option<&LocalRef<'_>>) -> bool {
 
 /// A class of a loader, which is not initialised.
 fn find<'e>(jni: &'e Jni, loader: Option<&LocalRef<'_>>, name: &CStr) -> Option<LocalRef<'e>> {
-    let class = jni.find_class(c"java/lang/Class")?;
-    let signature = c"(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;";
-    let for_name = jni.static_method_id(&class, c"forName", signature)?;
-    let name = jni.new_string(&name.to_str().ok()?.replace('/', "."))?;
-    let loader = loader.map_or(Argument::Null, Argument::Object);
-    let arguments = [Argument::Object(&name), Argument::Boolean(false), loader];
-    jni.call_static_object(&class, for_name, &arguments)
+    let name = name.to_str().ok()?.replace('/', ".");
+    jni.class_of_loader(&name, false, loader)
 }
 
 /// Lets the module of a library read that of our class: the library's may have a name.

@@ -63,10 +63,7 @@ public final class InPlaceUpdate {
         Slab.putWord(block, place, Slab.word(id, 0));
         Slab.putWord(block, otherPlace, Slab.word(otherId, 0));
         Slab.putRawUsed(block, used & ~free | written);
-        if (filtering) {
-            Slab.putEventMask(block, EventFilter.mask(block));
-        }
-        Slab.end(block, number);
+        end(block, number, filtering);
         if (isRemoval) {
             BlockContents.releaseIfEmpty(block);
         }
@@ -98,10 +95,7 @@ public final class InPlaceUpdate {
             int number = Slab.fresh(block);
             Slab.begin(block, number);
             Slab.putWord(block, place, Slab.word(id, Slab.stamp(before)));
-            if (filtering) {
-                Slab.putEventMask(block, EventFilter.mask(block));
-            }
-            Slab.end(block, number);
+            end(block, number, filtering);
         }
     }
 
@@ -130,6 +124,10 @@ public final class InPlaceUpdate {
         Slab.begin(block, number);
         Slab.putWord(block, place, Slab.word(id, 0));
         Slab.putRawUsed(block, used | RawArea.bytesOf(id));
+        end(block, number, filtering);
+    }
+
+    private static void end(long block, int number, boolean filtering) {
         if (filtering) {
             Slab.putEventMask(block, EventFilter.mask(block));
         }
