@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# The checks of the inner loop, without tests in a JVM: formats, warnings, unit tests, pages. Goes
-# through all of them and fails at the end if one did; about two minutes after a first build.
+# The checks of the inner loop, without tests in a JVM: formats, warnings, documentation, unit
+# tests, pages. Goes through all of them and fails at the end if one did; about two minutes after a
+# first build.
 . "$(dirname "$0")/lib.sh"
 
 check_formats
-check warnings cargo clippy --workspace --all-targets --quiet -- -D warnings
+check_code
 check "unit tests" cargo test --quiet --workspace --exclude e2e --lib --bins
 check "command line" cargo test --quiet -p ctxjfr
 check "written files" cargo test --quiet -p ctxagent-events -p jfr-format --test writer \

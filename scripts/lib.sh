@@ -219,3 +219,9 @@ check_formats() {
     skip "format of scripts" "shfmt cannot be fetched"
   fi
 }
+
+# check_code: what the compilers say of the code and of its documentation.
+check_code() {
+  check warnings cargo clippy --workspace --all-targets --quiet -- -D warnings
+  check documentation env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+}

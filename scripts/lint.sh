@@ -4,8 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 check_formats
-check warnings cargo clippy --workspace --all-targets --quiet -- -D warnings
-check documentation env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+check_code
 read -ra scripts < <(shell_scripts)
 for script in "${scripts[@]}"; do
   check "$script" bash -n "$script"

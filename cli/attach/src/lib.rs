@@ -3,14 +3,14 @@
 //!
 //! | module | duty |
 //! |---|---|
-//! | [`process`] | a JVM process: who it is, its files as it sees them |
-//! | [`status`], [`mappings`], [`command_line`] | what `/proc` says of a process, parsed |
-//! | [`owner`] | what must be done as the JVM's user |
-//! | [`root`] | directories below the root of another process |
-//! | [`load`] | has a JVM load an agent |
-//! | [`channel`] | makes the JVM listen, connects |
-//! | [`protocol`] | the bytes of a request and of a reply |
-//! | [`error`] | why it is not possible, a line each |
+//! | `process` | a JVM process: who it is, its files as it sees them |
+//! | `status`, `mappings`, `command_line` | what `/proc` says of a process, parsed |
+//! | `owner` | what must be done as the JVM's user |
+//! | `root` | directories below the root of another process |
+//! | `load` | has a JVM load an agent |
+//! | `channel` | makes the JVM listen, connects |
+//! | `protocol` | the bytes of a request and of a reply |
+//! | `error` | why it is not possible, a line each |
 //!
 //! Rules:
 //! 1. A signal is sent only to a process that maps a HotSpot VM and catches it, through a handle of
