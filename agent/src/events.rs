@@ -14,11 +14,12 @@
 mod alloc;
 mod gc;
 mod holder;
+mod late_label;
 mod lock;
 mod queue;
 
 pub(crate) use gc::GcPause;
-pub(crate) use queue::{MonitorHolder, ObservedEvent, Payload};
+pub(crate) use queue::{LateValue, MonitorHolder, ObservedEvent, Payload};
 
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::Jvmti;
@@ -114,6 +115,12 @@ impl EventCollector {
     pub(crate) fn on_monitor_entered(&self, jni: Jni, object: &LocalRef<'_>) {
         let context = CallbackContext::new(&self.queue, jni);
         self.lock.on_entered(&context, object);
+    }
+
+    /// The calling thread has a better value of an attribute just now, and there may be samples
+    /// with the one before.
+    pub(crate) fn on_late_label(&self, label: LateValue) {
+        late_label::queue(&self.queue, label);
     }
 
     /// Callback: the VM has stopped for a GC; at a safepoint.

@@ -5,6 +5,7 @@ mod chunk;
 mod collected;
 mod counters;
 mod interval;
+mod late;
 mod pauses;
 mod query;
 mod stacks;

@@ -8,9 +8,10 @@
 use jfr_format::declare::{EventType, Field, Part, Schema};
 
 use crate::fields::{
-    ADDRESS, BYTES, COLUMNS, CONTEXT, CONTEXT_ID, CONTEXT_LENGTH, CONTEXT_THREAD, CPU, DURATION,
-    EVENT_THREAD, GC_PHASES, JAVA, JVM, MILLI_SPAN, MILLI_STAMP, OS, PROFILING, RECORDER,
-    SAMPLED_THREAD, STACK, START, STATE, WEIGHT, event, int, long, plain, pooled, text, thread,
+    ADDRESS, ATTRIBUTE_VALUE, BYTES, COLUMNS, CONTEXT, CONTEXT_ID, CONTEXT_LENGTH, CONTEXT_THREAD,
+    CPU, DURATION, EVENT_THREAD, GC_PHASES, JAVA, JVM, MILLI_SPAN, MILLI_STAMP, OS, PROFILING,
+    RECORDER, SAMPLED_THREAD, STACK, START, STATE, WEIGHT, event, int, long, plain, pooled, text,
+    thread,
 };
 
 /// CPU sample of a thread that ran Java code; the trailer holds the weight even without columns.
@@ -157,6 +158,24 @@ pub const STATS: EventType = event(
     ],
 );
 
+/// A label that became known while its request ran; readers give it to the earlier samples of the
+/// thread in this time that have the value before.
+pub const LATE_LABEL: EventType = event(
+    113,
+    "ctxagent.LateLabel",
+    "Late Label",
+    CONTEXT,
+    "Samples of the thread in this time that have the value before belong to the value",
+    &[
+        START,
+        DURATION,
+        EVENT_THREAD,
+        text("attribute", "Attribute"),
+        pooled("before", ATTRIBUTE_VALUE, "Value Before"),
+        pooled("value", ATTRIBUTE_VALUE, "Value"),
+    ],
+);
+
 /// The recording itself.
 pub const ACTIVE_RECORDING: EventType = event(
     116,
@@ -259,6 +278,7 @@ pub const EVENTS: &[EventType] = &[
     CONTEXT_EVENT,
     CONTEXT_ATTRIBUTE,
     STATS,
+    LATE_LABEL,
     ACTIVE_RECORDING,
     ACTIVE_SETTING,
     JVM_INFORMATION,
@@ -270,7 +290,7 @@ pub const EVENTS: &[EventType] = &[
 /// The events as a recording wants them.
 pub const SCHEMA: Schema = Schema {
     events: EVENTS,
-    column_type: "ctxagent.types.AttributeValue",
+    column_type: ATTRIBUTE_VALUE,
     context_event: Some(CONTEXT_EVENT.id),
     column_event: Some(CONTEXT_ATTRIBUTE.id),
 };

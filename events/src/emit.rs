@@ -5,10 +5,10 @@ use jfr_format::write::{
 };
 
 use crate::declarations::{
-    ACTIVE_SETTING, EXECUTION_SAMPLE, GC_PHASE_PAUSE, JAVA_MONITOR_ENTER, OBJECT_ALLOCATION_SAMPLE,
-    STATS, WALL_CLOCK_SAMPLE,
+    ACTIVE_SETTING, EXECUTION_SAMPLE, GC_PHASE_PAUSE, JAVA_MONITOR_ENTER, LATE_LABEL,
+    OBJECT_ALLOCATION_SAMPLE, STATS, WALL_CLOCK_SAMPLE,
 };
-use crate::model::{Allocation, GcPhasePause, MonitorEnter, Sample, WallSample};
+use crate::model::{Allocation, GcPhasePause, LateLabel, MonitorEnter, Sample, WallSample};
 
 /// Largest weight of one sample event; a heavier sample is written as several. Without columns the
 /// weight is the varint after `contextLength`, which must not equal an event id.
@@ -38,6 +38,9 @@ pub trait ProfileEvents {
 
     /// `jdk.GCPhasePause`.
     fn gc_phase_pause(&mut self, pause: &GcPhasePause<'_>);
+
+    /// `ctxagent.LateLabel`.
+    fn late_label(&mut self, label: &LateLabel<'_>);
 
     /// `ctxagent.Stats`: a counter, its growth in this chunk, and its total.
     fn stat(&mut self, at: Ticks, name: &str, in_chunk: i64, total: i64);
@@ -118,6 +121,17 @@ impl<S: Storage> ProfileEvents for Recording<S> {
                 .key(pause.thread)
                 .key(pause.gc_id)
                 .text(pause.name);
+        });
+    }
+
+    fn late_label(&mut self, label: &LateLabel<'_>) {
+        self.event(LATE_LABEL.id, label.at, |fields| {
+            fields
+                .unsigned(label.duration.0)
+                .key(label.thread)
+                .text(label.attribute)
+                .key(label.before)
+                .key(label.value);
         });
     }
 

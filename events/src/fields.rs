@@ -34,6 +34,9 @@ pub const UNSIGNED: &[Annotation] = &[Annotation::Unsigned];
 /// An address.
 pub const ADDRESS: &[Annotation] = &[Annotation::Unsigned, Annotation::MemoryAddress];
 
+/// The type of the values of attributes.
+pub const ATTRIBUTE_VALUE: &str = "ctxagent.types.AttributeValue";
+
 /// A field whose value stands in the bytes.
 pub const fn plain(name: &'static str, type_name: &'static str, label: &'static str) -> Part {
     Part::Field(Field::plain(name, type_name, label))

@@ -1,6 +1,6 @@
 //! The events that the agent hands over.
 
-use jfr_format::write::{ClassKey, Context, StackKey, StateKey, ThreadKey, Ticks};
+use jfr_format::write::{AttributeKey, ClassKey, Context, StackKey, StateKey, ThreadKey, Ticks};
 
 /// A CPU sample: `jdk.ExecutionSample`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,4 +91,21 @@ pub struct GcPhasePause<'a> {
     pub gc_id: u32,
     /// Name of the phase.
     pub name: &'a str,
+}
+
+/// A label that became known while its request ran: `ctxagent.LateLabel`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LateLabel<'a> {
+    /// When the request began.
+    pub at: Ticks,
+    /// How long it ran until the label was known.
+    pub duration: Ticks,
+    /// The thread that it ran on.
+    pub thread: ThreadKey,
+    /// Name of the attribute.
+    pub attribute: &'a str,
+    /// The value that samples have until then.
+    pub before: AttributeKey,
+    /// The value that they should have.
+    pub value: AttributeKey,
 }

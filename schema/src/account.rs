@@ -145,6 +145,16 @@ pub const LOCKS: EventAccount = EventAccount {
     lost_later: &[],
 };
 
+/// Labels that became known after their request had been sampled.
+pub const LATE_LABELS: EventAccount = EventAccount {
+    what: "late labels",
+    seen: &[Counter::LateSeen],
+    written: Counter::LateWritten,
+    lost: &[Counter::LateLost],
+    others: &[],
+    lost_later: &[],
+};
+
 /// GC pauses.
 pub const PAUSES: EventAccount = EventAccount {
     what: "pauses",
@@ -156,7 +166,7 @@ pub const PAUSES: EventAccount = EventAccount {
 };
 
 /// The accounts by number, as opposed to [`CPU_WEIGHT`]; the one of CPU samples comes first.
-pub const BY_NUMBER: [EventAccount; 8] = [
+pub const BY_NUMBER: [EventAccount; 9] = [
     CPU,
     PROBES,
     WALL_SIGNALS,
@@ -164,6 +174,7 @@ pub const BY_NUMBER: [EventAccount; 8] = [
     WALL_UNMOUNTED,
     ALLOCATIONS,
     LOCKS,
+    LATE_LABELS,
     PAUSES,
 ];
 

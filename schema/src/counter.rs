@@ -306,6 +306,8 @@ counters! {
     AllocWritten = "alloc.written", Events, Recording;
     /// Lock contentions written.
     LockWritten = "lock.written", Events, Recording;
+    /// Labels written that became known after their request had been sampled.
+    LateWritten = "late.written", Events, Recording;
     /// GC pauses written.
     GcWritten = "gc.written", Events, Recording;
     /// CPU samples discarded because the file could not be written for too long.
@@ -363,6 +365,11 @@ counters! {
     /// Lock contentions lost: the queue to the writer was full, too many threads waited, or the
     /// file could not be written.
     LockLost = "lock.lost", Events, Recording;
+    /// Labels that became known after their request had been sampled.
+    LateSeen = "late.seen", Events, Recording;
+    /// Such labels lost: the queue to the writer was full, the thread had no context any more, or
+    /// the file could not be written.
+    LateLost = "late.lost", Events, Recording;
     /// GC pauses.
     GcSeen = "gc.seen", Events, Recording;
     /// GC pauses lost: the queue to the writer was full, or the file could not be written.

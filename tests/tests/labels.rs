@@ -81,24 +81,47 @@ fn server_that_runs_gets_labels_by_an_attach() {
     }
 }
 
+/// Before it knows the route, the service runs a filter; `ctxjfr` gives its samples the route.
+fn assert_early_samples_get_the_route(test_dir: &TestDir) {
+    let flame = ["flame", "FILE", "--by", "operation", "-o", "collapsed"];
+    let stacks = test_dir.recording().ctxjfr(&flame).stdout;
+    for (method, operation) in [
+        ("beforeOrders", "operation=GET /orders/{id};"),
+        ("beforeFailing", "operation=GET /failing/{id};"),
+    ] {
+        let early = format!(";service.SpringService.{method}");
+        let found: Vec<_> = stacks
+            .lines()
+            .filter(|line| line.contains(&early))
+            .collect();
+        assert!(!found.is_empty(), "{method}: {stacks}");
+        for line in found {
+            assert!(line.starts_with(operation), "{line}");
+        }
+    }
+}
+
 #[test]
 fn spring_requests_have_the_pattern_of_their_route() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
         let test_dir = TestDir::new();
         let virtual_threads = format!("--spring.threads.virtual.enabled={}", kind == "virtual");
-        let program = ["service.SpringService", "200", &virtual_threads];
+        let program = ["service.SpringService", "100", &virtual_threads];
         served(jdk, &test_dir, "labels=route", &program);
         let samples = samples(&test_dir);
         let orders = "service.SpringService.orders";
         assert_labelled(&samples, orders, "operation", Some("GET /orders/{id}"));
         let searches = "service.SpringService.searches";
         assert_labelled(&samples, searches, "operation", Some("GET /search"));
-        // 200 paths that are not there are one label.
+        let failing = "service.SpringService.failing";
+        assert_labelled(&samples, failing, "operation", Some("GET /failing/{id}"));
+        assert_early_samples_get_the_route(&test_dir);
+        // 100 paths that are not there are one label.
         let operations: BTreeSet<_> = samples.iter().filter_map(|s| s.text("operation")).collect();
         let known = [
             "GET",
             "GET /**",
-            "GET /error",
+            "GET /failing/{id}",
             "GET /orders/{id}",
             "GET /search",
         ];

@@ -224,6 +224,7 @@ fn library_exports_only_entry_points() {
         "Agent_OnUnload",
         "Java_io_ctxagent_internal_agent_Native_abi",
         "Java_io_ctxagent_labels_Labels_classFile",
+        "Java_io_ctxagent_labels_Labels_late",
     ] {
         assert!(names.contains(&needed), "{needed} is missing: {names:?}");
     }

@@ -17,6 +17,7 @@
 
 use crate::entry::agent::{agent, session};
 use crate::entry::commands::{self, Refusal};
+use crate::events::LateValue;
 use crate::guard::{OnFailure, enter};
 use crate::jvm::direct_memory;
 use crate::jvm::jni::{Jni, LocalRef};
@@ -371,6 +372,27 @@ pub extern "system" fn Java_io_ctxagent_labels_Labels_report<'l>(
     enter(OnFailure::IgnoreAndCount, "report", (), || {
         let why = text(&mut env, &why).unwrap_or_default();
         labels::report(source.cast_unsigned(), &why);
+    });
+}
+
+/// `private static native void late(int slot, int before, long since)` of
+/// `io.ctxagent.labels.Labels`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_labels_Labels_late(
+    _env: EnvUnowned<'_>,
+    _labels: JObject<'_>,
+    slot: jint,
+    before: jint,
+    since: jlong,
+) {
+    enter(OnFailure::IgnoreAndCount, "late", (), || {
+        if let (Some(live), Ok(slot)) = (live(), usize::try_from(slot)) {
+            live.events.on_late_label(LateValue {
+                slot,
+                before: before.cast_unsigned(),
+                begin_nanos: since.cast_unsigned(),
+            });
+        }
     });
 }
 

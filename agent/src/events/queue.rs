@@ -55,6 +55,19 @@ pub(crate) enum Payload {
         /// Identity hash of the object.
         hash: u32,
     },
+    /// The value that an attribute has now was not known before.
+    LateLabel(LateValue),
+}
+
+/// A value that an attribute had before a better one was known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct LateValue {
+    /// Slot of the attribute.
+    pub(crate) slot: usize,
+    /// Its value id until then.
+    pub(crate) before: u32,
+    /// Since when.
+    pub(crate) begin_nanos: u64,
 }
 
 /// The queue of events for the writer.

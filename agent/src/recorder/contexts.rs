@@ -43,26 +43,13 @@ impl Contexts {
         if ids.iter().all(|id| *id == 0) {
             return Context::NONE;
         }
-        if self.generation != recording.generation()
-            || self.redactions != redactions.changes()
-            || self.known.len() > MAX_CONTEXTS
-            || self.values.len() > MAX_CONTEXTS
-        {
-            *self = Self {
-                generation: recording.generation(),
-                redactions: redactions.changes(),
-                ..Self::default()
-            };
-        }
+        self.forget_stale(recording.generation(), redactions.changes());
         if let Some(context) = self.known.get(&ids) {
             return *context;
         }
         let mut keys = [AttributeKey::NONE; ATTRIBUTE_SLOTS];
         for (slot, (key, id)) in keys.iter_mut().zip(ids).enumerate() {
-            let how = redactions.of(slot);
-            if id != 0 && how != Some(Redaction::Drop) {
-                *key = self.value(recording, registry, redactions, (id, how), &values.raw);
-            }
+            *key = self.value(recording, registry, redactions, slot, id, &values.raw);
         }
         let context = recording.context(at, &keys);
         if !ids.iter().any(|id| is_raw(*id)) {
@@ -71,18 +58,59 @@ impl Contexts {
         context
     }
 
+    /// The value of one slot by its id, which is not raw.
+    pub(crate) fn value_of<S: Storage>(
+        &mut self,
+        recording: &mut Recording<S>,
+        registry: &Registry,
+        redactions: &Redactions,
+        slot: usize,
+        id: u32,
+    ) -> AttributeKey {
+        self.forget_stale(recording.generation(), redactions.changes());
+        self.value(
+            recording,
+            registry,
+            redactions,
+            slot,
+            id,
+            &[0; RAW_BYTES / 8],
+        )
+    }
+
+    /// Starts anew in another chunk, after a change of the redactions, and when there are too many.
+    fn forget_stale(&mut self, generation: u32, redactions: u32) {
+        if self.generation != generation
+            || self.redactions != redactions
+            || self.known.len() > MAX_CONTEXTS
+            || self.values.len() > MAX_CONTEXTS
+        {
+            *self = Self {
+                generation,
+                redactions,
+                ..Self::default()
+            };
+        }
+    }
+
+    /// `NONE` if the slot has no value, or one that must not be written.
     fn value<S: Storage>(
         &mut self,
         recording: &mut Recording<S>,
         registry: &Registry,
         redactions: &Redactions,
-        value: (u32, Option<Redaction>),
+        slot: usize,
+        id: u32,
         raw: &[u64; RAW_BYTES / 8],
     ) -> AttributeKey {
-        let (id, how) = value;
+        let how = redactions.of(slot);
+        if id == 0 || how == Some(Redaction::Drop) {
+            return AttributeKey::NONE;
+        }
         if is_raw(id) {
             return recording.attribute_value(&redactions.text(how, &raw_text(id, raw)));
         }
+        let value = (id, how);
         if let Some(key) = self.values.get(&value) {
             return *key;
         }

@@ -10,7 +10,7 @@ use crate::log;
 use crate::options::{Engine, Options};
 use crate::registry::{Description, Registry};
 use ctxagent_events::ProfileEvents as _;
-use jfr_format::write::{Attribute, Context, FileStorage, Recording, Ticks};
+use jfr_format::write::{Attribute, AttributeKey, Context, FileStorage, Recording, Ticks};
 use signal_core::block::Values;
 use std::sync::Arc;
 
@@ -74,6 +74,22 @@ impl Tables {
             values,
             columns,
         )
+    }
+
+    /// The name of a slot's attribute, and the value behind an id that is not raw; `None` if there
+    /// is no such attribute or value.
+    pub(super) fn attribute(
+        &mut self,
+        recording: &mut Recording<FileStorage>,
+        slot: usize,
+        id: u32,
+    ) -> Option<(Arc<str>, AttributeKey)> {
+        let name = self.registry.names_from(slot).first()?.clone();
+        let (registry, redactions) = (self.registry, &self.redactions);
+        let value = self
+            .contexts
+            .value_of(recording, registry, redactions, slot, id);
+        (value != AttributeKey::NONE).then_some((name, value))
     }
 
     /// Announces to the recording what it does not know yet: the engine and attributes.

@@ -11,6 +11,7 @@ use jfr_format::read::{
 
 use super::counters::ChunkStats;
 use super::interval::{FALLBACK_INTERVAL_NANOS, interval_nanos};
+use super::late::LateLabels;
 use super::pauses::Pauses;
 use super::query::{ATTRIBUTE_PREFIX, Query};
 use super::stacks::{FrameName, StackNumbers};
@@ -90,9 +91,9 @@ fn source(columns: &SampleColumns, key: &str) -> Source {
     }
 }
 
-fn value<'c>(sample: &Sample<'c>, source: Source) -> Option<&'c str> {
+fn value<'c>(late: &LateLabels<'_>, sample: &Sample<'c>, source: Source) -> Option<&'c str> {
     match source {
-        Source::Column(column) => sample.value(column),
+        Source::Column(column) => late.value(sample, column),
         Source::Thread => sample.thread().map(|thread| name_of(&thread)),
         Source::State => sample.state(),
         Source::Event => Some(&sample.ty().name),
@@ -137,9 +138,9 @@ fn vm_kind_of(sample: &Sample<'_>, pauses: &Pauses<'_>) -> Option<VmThreadKind> 
 }
 
 /// What identifies a value without its text: a place in a pool, or nothing.
-fn value_place(sample: &Sample<'_>, source: Source) -> Option<EntryIndex> {
+fn value_place(late: &LateLabels<'_>, sample: &Sample<'_>, source: Source) -> Option<EntryIndex> {
     match source {
-        Source::Column(column) => sample.value_entry(column),
+        Source::Column(column) => late.value_entry(sample, column),
         Source::Thread => sample.thread_entry(),
         Source::State => sample.state_entry(),
         Source::Event | Source::Absent => None,
@@ -211,6 +212,7 @@ pub(crate) fn collect_chunk(file: usize, chunk: &ParsedChunk<'_>, query: &Query)
     let mut type_places = HashMap::new();
     let mut stacks = StackNumbers::default();
     let gc_pauses = Pauses::of(chunk);
+    let late = LateLabels::of(chunk);
     // What cannot be read is among the chunk's damages.
     for sample in chunk.samples(wants_type).flatten() {
         let place = *type_places
@@ -223,10 +225,10 @@ pub(crate) fn collect_chunk(file: usize, chunk: &ParsedChunk<'_>, query: &Query)
         sums.samples_seen += 1;
         let mut passes = true;
         for ((term, &source), counts) in terms.iter().zip(&work.terms).zip(&mut sums.terms) {
-            let found = value(&sample, source);
+            let found = value(&late, &sample, source);
             let passes_this = term.passes(found);
             let text = || texts.value(found.unwrap_or_default());
-            let entry = value_place(&sample, source).map(|entry| (place, entry));
+            let entry = value_place(&late, &sample, source).map(|entry| (place, entry));
             counts.count(passes_this, entry, text);
             passes &= passes_this;
         }
@@ -248,7 +250,7 @@ pub(crate) fn collect_chunk(file: usize, chunk: &ParsedChunk<'_>, query: &Query)
             unit,
             interval,
             query.stacks.then(|| stacks.number(&sample, query.lines)),
-            &gc_pauses,
+            (&late, &gc_pauses),
             &mut texts,
         );
     }
@@ -314,7 +316,7 @@ impl<'c> TypeWork<'c> {
         unit: Unit,
         interval: Option<u64>,
         stack: Option<u32>,
-        pauses: &Pauses<'_>,
+        (late, pauses): (&LateLabels<'_>, &Pauses<'_>),
         texts: &mut SharedTexts<'c>,
     ) {
         let weight = sample.weight;
@@ -334,7 +336,7 @@ impl<'c> TypeWork<'c> {
         let place: Box<[Option<EntryIndex>]> = self
             .keys
             .iter()
-            .map(|&source| value_place(sample, source))
+            .map(|&source| value_place(late, sample, source))
             .collect();
         // A label of any name tells that it is a thread that can have one, so that coverage is the
         // same whatever the keys are.
@@ -354,7 +356,7 @@ impl<'c> TypeWork<'c> {
         let group = if let Some(&group) = self.groups.get(&places) {
             group
         } else {
-            let text = |&source: &Source| value(sample, source).map(|text| texts.value(text));
+            let text = |&source: &Source| value(late, sample, source).map(|text| texts.value(text));
             let values = self.keys.iter().map(text).collect();
             let key = GroupKey { values, vm_kind };
             self.sums.push((key, Sum::default(), HashMap::new()));
@@ -367,9 +369,9 @@ impl<'c> TypeWork<'c> {
             by_stack.entry(stack).or_default().add(&sum);
         }
         for column in self.columns() {
-            if let Some(entry) = sample.value_entry(column) {
+            if let Some(entry) = late.value_entry(sample, column) {
                 let (set, _) = self.attributes.entry((column, entry)).or_insert_with(|| {
-                    let value = sample.value(column).unwrap_or_default();
+                    let value = sample.value_at(column, entry).unwrap_or_default();
                     (Sum::default(), texts.value(value))
                 });
                 set.add(&sum);

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use ctxagent_events::{Allocation, MonitorEnter, ProfileEvents as _, WallSample};
+use ctxagent_events::{Allocation, LateLabel, MonitorEnter, ProfileEvents as _, WallSample};
 use jfr_format::write::{Attribute, AttributeKey, Thread, ThreadKey, Ticks};
 use serde_json::{Value, json};
 
@@ -57,6 +57,55 @@ fn report_as_json() {
         json!({"no_slot": 2, "write": 1})
     );
     assert!((json["coverage"].as_f64().unwrap() - 0.9).abs() < 1e-9);
+}
+
+/// The operation of a request of this thread from `from` to `to` milliseconds, known at its end.
+fn late_label(shop: &mut Shop, thread: &Thread<'_>, [from, to]: [u64; 2], texts: [&str; 2]) {
+    let thread = shop.r.thread(thread);
+    let [before, value] = texts.map(|text| shop.r.attribute_value(text));
+    shop.r.late_label(&LateLabel {
+        at: Ticks(from * 1_000),
+        duration: Ticks((to - from) * 1_000),
+        thread,
+        attribute: "http.route",
+        before,
+        value,
+    });
+}
+
+#[test]
+fn late_labels_are_for_earlier_samples_of_their_thread_and_time() {
+    let mut shop = Shop::new();
+    shop.at = 0;
+    // At 10, 20, ... 70 ms.
+    for route in ["GET", "GET", "in it", "GET", "GET /b", "GET", "GET"] {
+        shop.sample(Some(route), None, "m", 1);
+    }
+    let other = Thread::native("other", 5);
+    for _ in 0..2 {
+        shop.sample_of(&other, "STATE_RUNNABLE", [Some("GET"), None], "m", 1);
+    }
+    late_label(&mut shop, &worker(), [15, 45], ["GET", "GET /a"]);
+    late_label(&mut shop, &worker(), [15, 55], ["GET /a", "GET /b"]);
+    // One lies in the other.
+    late_label(&mut shop, &worker(), [58, 75], ["GET", "GET /c"]);
+    late_label(&mut shop, &worker(), [64, 66], ["GET", "GET /d"]);
+    late_label(&mut shop, &other, [85, 95], ["GET", "GET /e"]);
+    let dir = TestDir::new().with("a.jfr", &shop.bytes());
+    let expected = "http.route=GET /b;app.Shop.m 3
+http.route=GET /c;app.Shop.m 2
+http.route=GET /e;app.Shop.m 1
+http.route=GET;app.Shop.m 2
+http.route=in it;app.Shop.m 1
+";
+    let flame = ["flame", "a.jfr", "--by", "http.route", "-o", "collapsed"];
+    let stacks = dir.ok(&flame).replace("java.lang.Thread.run;", "");
+    assert_eq!(stacks, expected);
+    let by_state = ["report", "a.jfr", "--by", "state", "--csv", "--where"];
+    let rows = dir.ok(&[&by_state[..], &["http.route=GET /b"]].concat());
+    assert!(rows.contains("STATE_RUNNABLE,3,3,"), "{rows}");
+    let labels = dir.json(&["labels", "a.jfr", "--json"]);
+    assert_eq!(labels["attributes"][0]["values"], 5, "{labels}");
 }
 
 #[test]

@@ -169,6 +169,15 @@ pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: 
         gc_id: 7,
         name: "GC Pause",
     });
+    let (before, value) = (r.attribute_value("GET"), r.attribute_value("GET /orders"));
+    r.late_label(&LateLabel {
+        at,
+        duration,
+        thread,
+        attribute: "operation",
+        before,
+        value,
+    });
     r.stat(at, "samples written", 10, 20);
 }
 

@@ -1,19 +1,27 @@
 //! Events that the VM posts, as events of the recording: allocations, lock contention, GC pauses.
 
 use super::Pipeline;
-use crate::events::{GcPause, MonitorHolder, ObservedEvent, Payload};
+use crate::events::{GcPause, LateValue, MonitorHolder, ObservedEvent, Payload};
 use crate::jvm::raw_frame::RawFrame;
 use crate::recorder::names::{Names, Walk};
 use crate::threads::ThreadRef;
 use ctxagent_events::ProfileEvents as _;
-use ctxagent_events::{Allocation, GcPhasePause, MonitorEnter};
-use jfr_format::write::{Clock, ThreadKey, Ticks};
+use ctxagent_events::{Allocation, GcPhasePause, LateLabel, MonitorEnter};
+use jfr_format::write::{ClassKey, Clock, Context, StackKey, ThreadKey, Ticks};
 use signal_core::counters::Counter;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// Name of a GC pause: JVMTI does not report more.
 const PAUSE: &str = "GC Pause";
+
+/// What an event refers to.
+struct EventKeys {
+    context: Context,
+    thread: ThreadKey,
+    stack: StackKey,
+    class: ClassKey,
+}
 
 impl Pipeline {
     /// Writes the events of the intake, and GC pauses, which have no context.
@@ -29,19 +37,54 @@ impl Pipeline {
     }
 
     fn write_event(&mut self, event: &ObservedEvent) {
-        let payload = match event.payload {
+        match event.payload {
             Payload::Allocation {
                 weight_bytes,
                 size_bytes,
             } => match self.limiters.alloc.take(weight_bytes) {
-                Some(weight_bytes) => Payload::Allocation {
-                    weight_bytes,
-                    size_bytes,
-                },
-                None => return self.status.counters.add(Counter::AllocRatelimited),
+                Some(weight_bytes) => self.write_allocation(event, weight_bytes, size_bytes),
+                None => self.status.counters.add(Counter::AllocRatelimited),
             },
-            wait @ Payload::MonitorWait { .. } => wait,
-        };
+            Payload::MonitorWait { nanos, hash } => self.write_wait(event, nanos, hash),
+            Payload::LateLabel(label) => self.write_late_label(event, &label),
+        }
+    }
+
+    fn write_allocation(&mut self, event: &ObservedEvent, weight_bytes: u64, size_bytes: u64) {
+        let keys = self.keys(event);
+        self.file.recording.allocation_sample(&Allocation {
+            at: self.file.clock.ticks(event.nanos),
+            thread: keys.thread,
+            stack: keys.stack,
+            class: keys.class,
+            bytes: weight_bytes,
+            size_bytes,
+            context: keys.context,
+        });
+        self.status.counters.add(Counter::AllocWritten);
+    }
+
+    fn write_wait(&mut self, event: &ObservedEvent, nanos: u64, hash: u32) {
+        let keys = self.keys(event);
+        let clock = self.file.clock;
+        let ended = clock.ticks(event.nanos);
+        let (previous_owner, owner_context) = self.holder(ended, event.holder.as_ref());
+        let (at, duration) = span(clock, event.nanos.saturating_sub(nanos), nanos);
+        self.file.recording.monitor_enter(&MonitorEnter {
+            at,
+            duration,
+            thread: keys.thread,
+            stack: keys.stack,
+            class: keys.class,
+            previous_owner,
+            owner_context,
+            address: u64::from(hash),
+            context: keys.context,
+        });
+        self.status.counters.add(Counter::LockWritten);
+    }
+
+    fn keys(&mut self, event: &ObservedEvent) -> EventKeys {
         let frames: Vec<RawFrame> = event.frames.iter().map(RawFrame::from).collect();
         let walk = Walk {
             thread: event.thread,
@@ -49,45 +92,37 @@ impl Pipeline {
             flags: 0,
             frames: &frames,
         };
-        let (clock, recording) = (self.file.clock, &mut self.file.recording);
-        let at = clock.ticks(event.nanos);
-        let context = self.tables.context(recording, at, &event.values);
-        let thread = self.tables.names.thread(recording, event.thread);
-        let stack = self.tables.names.stack(recording, &walk);
-        let class = Names::class(recording, &event.class);
-        match payload {
-            Payload::Allocation {
-                weight_bytes,
-                size_bytes,
-            } => {
-                recording.allocation_sample(&Allocation {
-                    at,
-                    thread,
-                    stack,
-                    class,
-                    bytes: weight_bytes,
-                    size_bytes,
-                    context,
-                });
-                self.status.counters.add(Counter::AllocWritten);
-            }
-            Payload::MonitorWait { nanos, hash } => {
-                let (previous_owner, owner_context) = self.holder(at, event.holder.as_ref());
-                let (begin, duration) = span(clock, event.nanos.saturating_sub(nanos), nanos);
-                self.file.recording.monitor_enter(&MonitorEnter {
-                    at: begin,
-                    duration,
-                    thread,
-                    stack,
-                    class,
-                    previous_owner,
-                    owner_context,
-                    address: u64::from(hash),
-                    context,
-                });
-                self.status.counters.add(Counter::LockWritten);
-            }
+        let at = self.file.clock.ticks(event.nanos);
+        let recording = &mut self.file.recording;
+        EventKeys {
+            context: self.tables.context(recording, at, &event.values),
+            thread: self.tables.names.thread(recording, event.thread),
+            stack: self.tables.names.stack(recording, &walk),
+            class: Names::class(recording, &event.class),
         }
+    }
+
+    /// Where the redactions leave the attribute out, the label is lost.
+    fn write_late_label(&mut self, event: &ObservedEvent, label: &LateValue) {
+        let (recording, tables) = (&mut self.file.recording, &mut self.tables);
+        let after = event.values.ids.get(label.slot).copied().unwrap_or(0);
+        let after = tables.attribute(recording, label.slot, after);
+        let before = tables.attribute(recording, label.slot, label.before);
+        let (Some((attribute, value)), Some((_, before))) = (after, before) else {
+            return self.status.counters.add(Counter::LateLost);
+        };
+        let nanos = event.nanos.saturating_sub(label.begin_nanos);
+        let (at, duration) = span(self.file.clock, label.begin_nanos, nanos);
+        let thread = tables.names.thread(recording, event.thread);
+        recording.late_label(&LateLabel {
+            at,
+            duration,
+            thread,
+            attribute: &attribute,
+            before,
+            value,
+        });
+        self.status.counters.add(Counter::LateWritten);
     }
 
     /// The thread that held a monitor, and the number of its context.

@@ -97,8 +97,13 @@ impl<'c> Sample<'c> {
 
     /// A column's value; `None` = not set.
     pub fn value(&self, column: usize) -> Option<&'c str> {
+        self.value_at(column, self.value_entry(column)?)
+    }
+
+    /// The value at a place in the pool of a column's values.
+    pub fn value_at(&self, column: usize, entry: EntryIndex) -> Option<&'c str> {
         let ty = &self.columns.columns.get(column)?.value_type;
-        self.profile.text_at(Some(*ty), self.value_entry(column)?.0)
+        self.profile.text_at(Some(*ty), entry.0)
     }
 
     /// The attributes that are set, with their names.

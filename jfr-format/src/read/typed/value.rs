@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::chunk_data::ChunkData;
 use super::metadata::{Field, Shape, Type, TypeIndex};
+use super::pool::EntryIndex;
 use crate::error::{Error, ErrorKind};
 use crate::read::raw::cursor::{Cursor, RawString};
 
@@ -179,6 +180,11 @@ impl<'c> PoolRef<'c> {
     /// The type, if it is declared.
     pub fn ty(&self) -> Option<&'c Type> {
         self.index.map(|index| self.data.metadata.at(index))
+    }
+
+    /// Place of the entry in its pool; `None` if the pool has none for the key.
+    pub fn entry(&self) -> Option<EntryIndex> {
+        self.data.pools.of(self.index?)?.index_of(self.key)
     }
 
     /// The entry; `None` if the pool has none for the key, or it cannot be read. A simple type

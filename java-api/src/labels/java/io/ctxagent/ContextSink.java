@@ -9,6 +9,8 @@ final class ContextSink extends LabelSink {
     private final RecordingContextKey operation = RecordingContextKey.forName("operation");
     private final RecordingContextKey traceId = RecordingContextKey.raw("trace_id");
     private final RecordingContextKey spanId = RecordingContextKey.raw("span_id");
+    /** The innermost request of each thread. */
+    private final ThreadLocal<Request> requests = new ThreadLocal<>();
 
     ContextSink() {
         // Those of the application know the application's own copy.
@@ -17,7 +19,7 @@ final class ContextSink extends LabelSink {
 
     @Override
     public AutoCloseable open(String value) {
-        return RecordingContext.where(operation, value).build();
+        return new Request(requests, RecordingContext.where(operation, value).build());
     }
 
     @Override
@@ -25,7 +27,11 @@ final class ContextSink extends LabelSink {
         if (ContextSupport.isOn()) {
             int place = operation.place();
             if (place >= 0) {
-                InPlaceUpdate.refine(place, value);
+                int before = InPlaceUpdate.refine(place, value);
+                Request request = before == 0 ? null : requests.get();
+                if (request != null) {
+                    request.isKnownBetter(place, before);
+                }
             }
         }
     }

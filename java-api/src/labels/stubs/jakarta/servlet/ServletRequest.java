@@ -2,4 +2,6 @@ package jakarta.servlet;
 
 public interface ServletRequest {
     Object getAttribute(String name);
+
+    DispatcherType getDispatcherType();
 }

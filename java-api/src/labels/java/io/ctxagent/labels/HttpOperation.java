@@ -25,6 +25,15 @@ public final class HttpOperation {
         return application == null ? path : application + path;
     }
 
+    /**
+     * Whether a servlet container runs what the client asked for, by its {@code DispatcherType};
+     * else it is the page of an error, or another one that the first has chosen.
+     */
+    public static boolean isAskedFor(Enum<?> dispatcherType) {
+        String type = dispatcherType == null ? "REQUEST" : dispatcherType.name();
+        return type.equals("REQUEST") || type.equals("ASYNC");
+    }
+
     private static String known(String method) {
         switch (method == null ? "" : method) {
             case "GET":

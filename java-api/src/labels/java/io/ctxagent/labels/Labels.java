@@ -54,6 +54,12 @@ public final class Labels {
     /** The class file of a class of ours, {@code null} if there is none of this name. */
     static native byte[] classFile(String name);
 
+    /**
+     * Tells the agent that the current thread's attribute in a slot has a value that it should have
+     * had since a moment of {@link System#nanoTime}, instead of the one with the id before.
+     */
+    public static native void late(int slot, int before, long sinceNanos);
+
     /** Tells the agent that a source is off, or that all are if the bit is 0. */
     private static native void report(int source, String why);
 

@@ -53,7 +53,7 @@ public final class Jetty {
             HttpServletMapping mapping = request.getHttpServletMapping();
             String pattern = mapping == null ? null : mapping.getPattern();
             String route = HttpOperation.routeOfServlet(request.getContextPath(), pattern);
-            if (route != null) {
+            if (route != null && HttpOperation.isAskedFor(request.getDispatcherType())) {
                 Labels.refine(SOURCE, HttpOperation.of(request.getMethod(), route));
             }
         } catch (Throwable failure) {

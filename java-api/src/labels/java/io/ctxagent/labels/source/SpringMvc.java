@@ -33,7 +33,7 @@ public final class SpringMvc {
     private static void refine(HttpServletRequest request) {
         try {
             Object pattern = request.getAttribute(PATTERN);
-            if (pattern != null) {
+            if (pattern != null && HttpOperation.isAskedFor(request.getDispatcherType())) {
                 String application = request.getContextPath();
                 String route = application == null ? "" + pattern : application + pattern;
                 Labels.refine(SOURCE, HttpOperation.of(request.getMethod(), route));

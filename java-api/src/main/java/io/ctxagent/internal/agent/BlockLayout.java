@@ -25,6 +25,8 @@ public final class BlockLayout {
     public static final int RAW;
     /** Of a bit for each byte of the raw area. */
     public static final int RAW_USED;
+    /** Of the number of samples taken with the block. */
+    public static final int SAMPLES;
     /** Of what a carried context comes from, see {@link Layout#carried}. */
     public static final int CARRIED;
 
@@ -57,6 +59,7 @@ public final class BlockLayout {
         NEXT_SERIAL = l.nextSerial;
         RAW = l.raw;
         RAW_USED = l.rawUsed;
+        SAMPLES = l.samples;
         CARRIED = l.carried;
         ORIGIN_OWNER = l.originOwner;
         ORIGIN_SCOPE = l.originScope;

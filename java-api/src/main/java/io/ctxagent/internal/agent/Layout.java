@@ -35,6 +35,8 @@ public final class Layout {
     public final int valueLimit;
 
     public final int rawUsed;
+    /** Samples taken so far with the block. */
+    public final int samples;
     /** Of what a carried context comes from: the activation, its thread, its scope; a long each. */
     public final int carried;
 
@@ -58,6 +60,7 @@ public final class Layout {
         keyFromAgent = n[13] != 0;
         valueLimit = (int) n[14];
         rawUsed = (int) n[15];
+        samples = (int) n[16];
         carried = (int) n[17];
         originOwner = (int) n[18];
         originScope = (int) n[19];
@@ -89,6 +92,7 @@ public final class Layout {
                 && l.fits(l.eventMask, Integer.BYTES)
                 && l.fits(l.nextSerial, Integer.BYTES)
                 && l.fits(l.rawUsed, Long.BYTES)
+                && l.fits(l.samples, Integer.BYTES)
                 && l.fits(l.carried, Long.BYTES)
                 && l.fits(l.originOwner, Long.BYTES)
                 && l.fits(l.originScope, Long.BYTES);

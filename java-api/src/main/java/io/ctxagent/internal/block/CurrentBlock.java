@@ -1,5 +1,7 @@
 package io.ctxagent.internal.block;
 
+import io.ctxagent.internal.agent.CurrentThread;
+
 /** The block of the current thread, in which no close by another thread is left to be done. */
 public final class CurrentBlock {
     private CurrentBlock() {}
@@ -43,5 +45,11 @@ public final class CurrentBlock {
         // May give the block back.
         BlockContents.releaseIfEmpty(block);
         return Slab.isOf(block, key) ? block : Slab.NONE;
+    }
+
+    /** Samples taken so far with the block of the current thread; 0 if it has none. */
+    public static int samples() {
+        long block = Slab.find(CurrentThread.key());
+        return block == Slab.NONE ? 0 : Slab.samples(block);
     }
 }

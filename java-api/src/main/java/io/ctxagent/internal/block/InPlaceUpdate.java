@@ -82,21 +82,25 @@ public final class InPlaceUpdate {
     /**
      * Replaces the value of the scope that set the slot at {@code place}; the scope's end takes the
      * new one away. Nothing happens if no scope did, or if the value is not interned.
+     *
+     * @return the id of the value that was there; 0 if nothing happened
      */
-    public static void refine(int place, String value) {
+    public static int refine(int place, String value) {
         int id = RecentValues.idOf(place, value);
         boolean filtering = EventFilter.prepare();
         long block = CurrentBlock.forReading(CurrentThread.key());
         if (id <= 0 || block == Slab.NONE) {
-            return;
+            return 0;
         }
         long before = Slab.word(block, place);
-        if ((int) before > 0 && Slab.stamp(before) != 0) {
-            int number = Slab.fresh(block);
-            Slab.begin(block, number);
-            Slab.putWord(block, place, Slab.word(id, Slab.stamp(before)));
-            end(block, number, filtering);
+        if ((int) before <= 0 || Slab.stamp(before) == 0) {
+            return 0;
         }
+        int number = Slab.fresh(block);
+        Slab.begin(block, number);
+        Slab.putWord(block, place, Slab.word(id, Slab.stamp(before)));
+        end(block, number, filtering);
+        return (int) before;
     }
 
     /** For raw values, new or old, and under a filter. */

@@ -10,6 +10,7 @@ import static io.ctxagent.internal.agent.BlockLayout.OWNER;
 import static io.ctxagent.internal.agent.BlockLayout.PROBE_LIMIT;
 import static io.ctxagent.internal.agent.BlockLayout.RAW;
 import static io.ctxagent.internal.agent.BlockLayout.RAW_USED;
+import static io.ctxagent.internal.agent.BlockLayout.SAMPLES;
 import static io.ctxagent.internal.agent.BlockLayout.SEQUENCE;
 import static io.ctxagent.internal.agent.BlockLayout.SLOTS;
 import static io.ctxagent.internal.agent.BlockLayout.STRIDE;
@@ -281,6 +282,11 @@ public final class Slab {
     /** Value ids of the slots 2 * pair (low half) and 2 * pair + 1 (high half). */
     public static long ids(long block, int pair) {
         return Integer.toUnsignedLong(id(block, 2 * pair)) | (long) id(block, 2 * pair + 1) << 32;
+    }
+
+    /** Samples taken so far with the block, modulo 2^32. */
+    public static int samples(long block) {
+        return Memory.getInt(block, SAMPLES);
     }
 
     /** The word at a place in the block. */

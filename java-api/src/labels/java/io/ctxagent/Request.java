@@ -1,0 +1,45 @@
+package io.ctxagent;
+
+import io.ctxagent.internal.agent.SlotPlace;
+import io.ctxagent.internal.block.CurrentBlock;
+import io.ctxagent.labels.Labels;
+
+/**
+ * The scope of a request on the thread that runs it. If its operation becomes known better later,
+ * the agent is told since when the one before was there, so that earlier samples get the better
+ * one, too; but only if the thread was sampled meanwhile.
+ */
+final class Request implements AutoCloseable {
+    private final ThreadLocal<Request> current;
+    private final Request outer;
+    private final RecordingContext scope;
+    private final long beginNanos;
+    private final int samplesBefore;
+
+    /** {@code current} holds the request of each thread. */
+    Request(ThreadLocal<Request> current, RecordingContext scope) {
+        this.current = current;
+        this.scope = scope;
+        outer = current.get();
+        beginNanos = System.nanoTime();
+        samplesBefore = CurrentBlock.samples();
+        current.set(this);
+    }
+
+    /** The slot at {@code place} has a better value now; it had the one with the id before. */
+    void isKnownBetter(int place, int before) {
+        if (CurrentBlock.samples() != samplesBefore) {
+            Labels.late(SlotPlace.slot(place), before, beginNanos);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (outer == null) {
+            current.remove();
+        } else {
+            current.set(outer);
+        }
+        scope.close();
+    }
+}

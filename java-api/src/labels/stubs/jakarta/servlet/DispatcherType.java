@@ -1,0 +1,9 @@
+package jakarta.servlet;
+
+public enum DispatcherType {
+    FORWARD,
+    INCLUDE,
+    REQUEST,
+    ASYNC,
+    ERROR
+}
