@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 
 use ctxagent_events::{
-    Allocation, GcPhasePause, MonitorEnter, ProfileEvents as _, Sample, WallSample,
+    Allocation, GcPhasePause, LateLabel, MonitorEnter, ProfileEvents as _, Sample, WallSample,
 };
 use jfr_format::read::{self, Event, ParsedChunk, PoolRef, Value};
 use jfr_format::write::{
@@ -16,13 +16,14 @@ use schema::counter::{Class, Counter};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// What [`Copier::event`] takes over.
-pub(crate) const COPIED: [&str; 6] = [
+pub(crate) const COPIED: [&str; 7] = [
     "jdk.ExecutionSample",
     "profiler.WallClockSample",
     "jdk.ObjectAllocationSample",
     "jdk.JavaMonitorEnter",
     "jdk.GCPhasePause",
     "ctxagent.Stats",
+    "ctxagent.LateLabel",
 ];
 
 /// Who, where and under which context: what most events have.
@@ -57,7 +58,8 @@ impl Copier {
 
     /// Writes an event of one of the types of [`COPIED`]; gives back when it was.
     pub(crate) fn event(&mut self, open: &ParsedChunk<'_>, event: &Event<'_>) -> Result<Ticks> {
-        let sample = open.sample(event)?;
+        let has_stack = event.ty().field_position("stackTrace").is_some();
+        let sample = open.sample(event)?.filter(|_| has_stack);
         let common = self.common(event, sample.as_ref())?;
         let Common { at, thread, .. } = common;
         match &*event.ty().name {
@@ -76,6 +78,7 @@ impl Copier {
                 name: &text(event, "name")?,
             }),
             "ctxagent.Stats" => self.stat(at, event)?,
+            "ctxagent.LateLabel" => self.late_label(&common, event)?,
             name => return Err(format!("no way to write {name}").into()),
         }
         Ok(at)
@@ -163,6 +166,25 @@ impl Copier {
         };
         self.out.monitor_enter(&enter);
         Ok(())
+    }
+
+    fn late_label(&mut self, common: &Common, event: &Event<'_>) -> Result<()> {
+        let label = LateLabel {
+            at: common.at,
+            duration: ticks(event, "duration")?,
+            thread: common.thread,
+            attribute: &text(event, "attribute")?,
+            before: self.value(event, "before")?,
+            value: self.value(event, "value")?,
+        };
+        self.out.late_label(&label);
+        Ok(())
+    }
+
+    fn value(&mut self, event: &Event<'_>, field: &str) -> Result<AttributeKey> {
+        let text = event.reference(field)?.and_then(|value| value.resolve());
+        let text = text.and_then(Value::into_text).unwrap_or_default();
+        Ok(self.out.attribute_value(&text))
     }
 
     /// The total of the new file is that of all parts so far; of a gauge, the last one.
