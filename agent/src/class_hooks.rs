@@ -47,7 +47,7 @@ impl Row {
         let (versions, rest) = rest.trim_start().split_once(' ')?;
         let (helper, method) = rest.trim_start().split_once(' ')?;
         let (first, last) = versions.split_once('-')?;
-        let (class, helper_method) = helper.split_once('.')?;
+        let (class, helper_method) = helper.rsplit_once('.')?;
         let (method, call) = match method.split_once(" > ") {
             Some((method, call)) => (method, Some(Signature::parse(call)?)),
             None => (method, None),

@@ -130,6 +130,34 @@ fn spring_requests_have_the_pattern_of_their_route() {
     }
 }
 
+/// Work of a request goes to timers, pools, other channels and back.
+#[test]
+fn reactive_requests_have_the_pattern_of_their_route_on_each_thread() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let reactive = "--spring.main.web-application-type=reactive";
+        let program = ["service.WebFluxService", "30", reactive];
+        served(jdk, &test_dir, "labels=route,propagate=all", &program);
+        let samples = samples(&test_dir);
+        for (method, route) in [
+            ("orders", "GET /orders/{id}"),
+            ("delayed", "GET /delayed/{id}"),
+            ("blocking", "GET /blocking/{id}"),
+            ("posted", "POST /posted"),
+        ] {
+            let method = format!("service.WebFluxService.{method}");
+            assert_labelled(&samples, &method, "operation", Some(route));
+        }
+        // The first answer on a connection has no label.
+        let called = in_method(&samples, "service.WebFluxService.calling");
+        let (right, none) = ("GET /calling/{id}", 20);
+        let of = |value| called.iter().filter(move |s| s.text("operation") == value);
+        assert!(of(Some(right)).count() >= 4 * none, "{jdk}");
+        assert_eq!(of(Some(right)).count() + of(None).count(), called.len());
+        assert!(of(None).count() <= none, "{jdk}: {}", of(None).count());
+    }
+}
+
 #[test]
 fn requests_of_jetty_have_the_pattern_of_their_servlet() {
     for jdk in Jdk::all() {

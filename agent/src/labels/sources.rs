@@ -6,11 +6,17 @@ use class_patcher::hook::Helper;
 use std::sync::LazyLock;
 
 const TABLE: &str = include_str!("sources.txt");
-/// The package of the classes that hooks call.
+/// The package of the classes that hooks call, unless they are named with theirs.
 const PACKAGE: &str = "io/ctxagent/labels/source/";
 
 static ROWS: LazyLock<Vec<(LabelSource, Row)>> = LazyLock::new(|| {
-    let rows = class_hooks::rows(TABLE, |class| format!("{PACKAGE}{class}"));
+    let rows = class_hooks::rows(TABLE, |class| {
+        if class.contains('.') {
+            class.replace('.', "/")
+        } else {
+            format!("{PACKAGE}{class}")
+        }
+    });
     let of_source = |row: Row| Some((source(row.group)?, row));
     rows.filter_map(of_source).collect()
 });

@@ -235,11 +235,15 @@ pub enum LabelSource {
     Mdc,
     /// Jetty.
     Jetty,
+    /// Netty, and Reactor Netty.
+    Netty,
+    /// Spring `WebFlux`.
+    WebFlux,
 }
 
 impl LabelSource {
     /// Each one.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::HttpServer,
         Self::Tomcat,
         Self::Spring,
@@ -247,6 +251,8 @@ impl LabelSource {
         Self::OtelAgent,
         Self::Mdc,
         Self::Jetty,
+        Self::Netty,
+        Self::WebFlux,
     ];
 
     /// Its name.
@@ -259,13 +265,20 @@ impl LabelSource {
             Self::OtelAgent => "otel-agent",
             Self::Mdc => "mdc",
             Self::Jetty => "jetty",
+            Self::Netty => "netty",
+            Self::WebFlux => "webflux",
         }
     }
 
     /// The word of `labels` that asks for it.
     pub const fn group(self) -> &'static str {
         match self {
-            Self::HttpServer | Self::Tomcat | Self::Spring | Self::Jetty => "route",
+            Self::HttpServer
+            | Self::Tomcat
+            | Self::Spring
+            | Self::Jetty
+            | Self::Netty
+            | Self::WebFlux => "route",
             Self::Otel | Self::OtelAgent => "otel",
             Self::Mdc => "mdc",
         }

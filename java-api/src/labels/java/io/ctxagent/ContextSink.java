@@ -1,6 +1,8 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.InPlaceUpdate;
+import io.ctxagent.internal.propagation.ContextTasks;
 import io.ctxagent.labels.LabelSink;
 
 /** Writes labels with the Java API: the copy of it that the agent brings along. */
@@ -20,6 +22,22 @@ final class ContextSink extends LabelSink {
     @Override
     public AutoCloseable open(String value) {
         return new Request(requests, RecordingContext.where(operation, value).build());
+    }
+
+    @Override
+    public Object capture() {
+        return CurrentBlock.hasContext() ? RecordingContext.snapshot() : null;
+    }
+
+    @Override
+    public AutoCloseable resume(Object labels) {
+        return ((RecordingContext.Snapshot) labels).activateExactly();
+    }
+
+    @Override
+    public Runnable carry(Runnable task) {
+        RecordingContext.Snapshot labels = (RecordingContext.Snapshot) capture();
+        return labels == null ? task : ContextTasks.of(task, labels);
     }
 
     @Override

@@ -3,7 +3,7 @@ package service;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.boot.SpringApplication;
-import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.context.WebServerApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpStatus;
@@ -17,7 +17,7 @@ import org.springframework.web.server.ResponseStatusException;
  * Spring MVC on Tomcat. Asks itself for two routes and for paths that are not there; the argument
  * says how often.
  */
-@SpringBootApplication
+@EnableAutoConfiguration
 @RestController
 public class SpringService {
     @GetMapping("/orders/{id}")
@@ -66,11 +66,11 @@ public class SpringService {
     }
 
     private static void failing() {
-        Work.spin(500_000);
+        Work.spin(1_500_000);
     }
 
     private static void searches() {
-        Work.spin(500_000);
+        Work.spin(1_500_000);
     }
 
     public static void main(String[] args) throws Exception {

@@ -5,6 +5,15 @@ public abstract class LabelSink {
     /** Opens a scope of the current thread with this operation. */
     public abstract AutoCloseable open(String operation);
 
+    /** The labels of the current thread; {@code null}: it has none. */
+    public abstract Object capture();
+
+    /** Gives the current thread captured labels until the result is closed. */
+    public abstract AutoCloseable resume(Object labels);
+
+    /** The task with the labels of the current thread, or as it is. */
+    public abstract Runnable carry(Runnable task);
+
     /** Replaces the operation in the scope that is open; without one, nothing happens. */
     public abstract void refine(String operation);
 

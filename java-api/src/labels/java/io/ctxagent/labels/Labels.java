@@ -25,8 +25,10 @@ public final class Labels {
     public static final int OTEL_AGENT = 1 << 4;
     public static final int MDC = 1 << 5;
     public static final int JETTY = 1 << 6;
+    public static final int NETTY = 1 << 7;
+    public static final int WEBFLUX = 1 << 8;
     /** Counts of a stripe: one for each source. */
-    private static final int COUNTS = 8;
+    private static final int COUNTS = 16;
     /** Threads count in different stripes, mostly. */
     private static final int STRIPES = 16;
 
@@ -114,6 +116,39 @@ public final class Labels {
             } catch (Throwable failure) {
                 failed(source, failure);
             }
+        }
+    }
+
+    /** The labels of the current thread, for {@link #resume}; {@code null}: it has none. */
+    public static Object capture(int source) {
+        LabelSink s = sink;
+        try {
+            return s == null ? null : s.capture();
+        } catch (Throwable failure) {
+            failed(source, failure);
+            return null;
+        }
+    }
+
+    /** Gives the current thread captured labels. Returns what {@link #close} takes. */
+    public static Object resume(int source, Object labels) {
+        LabelSink s = sink;
+        try {
+            return s == null ? null : s.resume(labels);
+        } catch (Throwable failure) {
+            failed(source, failure);
+            return null;
+        }
+    }
+
+    /** The task with the labels of the current thread, or as it is. */
+    public static Runnable carry(int source, Runnable task) {
+        LabelSink s = sink;
+        try {
+            return s == null ? task : s.carry(task);
+        } catch (Throwable failure) {
+            failed(source, failure);
+            return task;
         }
     }
 

@@ -47,6 +47,12 @@ public final class CurrentBlock {
         return Slab.isOf(block, key) ? block : Slab.NONE;
     }
 
+    /** Whether the current thread has a context. */
+    public static boolean hasContext() {
+        long block = Slab.find(CurrentThread.key());
+        return block != Slab.NONE && BlockContents.hasValue(block);
+    }
+
     /** Samples taken so far with the block of the current thread; 0 if it has none. */
     public static int samples() {
         long block = Slab.find(CurrentThread.key());

@@ -1,0 +1,7 @@
+package io.netty.handler.codec.http;
+
+public class HttpMethod {
+    public String name() {
+        return null;
+    }
+}

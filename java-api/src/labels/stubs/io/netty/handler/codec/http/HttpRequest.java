@@ -1,0 +1,5 @@
+package io.netty.handler.codec.http;
+
+public interface HttpRequest {
+    HttpMethod method();
+}

@@ -1,0 +1,7 @@
+package org.springframework.http;
+
+public final class HttpMethod {
+    public String name() {
+        return null;
+    }
+}

@@ -1,0 +1,7 @@
+package org.springframework.http.server.reactive;
+
+import org.springframework.http.HttpMethod;
+
+public interface ServerHttpRequest {
+    HttpMethod getMethod();
+}

@@ -1,0 +1,3 @@
+package reactor.core.publisher;
+
+public abstract class Mono<T> {}
