@@ -10,7 +10,7 @@ mod java;
 mod sources;
 
 use crate::class_hooks::with_hooks;
-use crate::jvm::jni::{Jni, LocalRef};
+use crate::jvm::jni::{Jni, LocalRef, WeakRef};
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use crate::options::{LabelSource, Labels};
@@ -30,18 +30,26 @@ static STATE: Mutex<State> = Mutex::new(State::NEW);
 struct State {
     /// Names of attributes that sources may set, joined with `+`.
     names: String,
-    /// Classes with hooks, of sources that were found.
-    hooked: BTreeMap<LabelSource, usize>,
+    /// Sources that were found.
+    found: BTreeMap<LabelSource, Library>,
     /// Why sources are off.
     faults: BTreeMap<LabelSource, String>,
     /// Why none can work.
     fault: Option<String>,
 }
 
+/// A library whose classes have hooks.
+#[derive(Debug, Clone, Copy)]
+struct Library {
+    classes: usize,
+    /// The first of them.
+    class: WeakRef,
+}
+
 impl State {
     const NEW: Self = Self {
         names: String::new(),
-        hooked: BTreeMap::new(),
+        found: BTreeMap::new(),
         faults: BTreeMap::new(),
         fault: None,
     };
@@ -105,7 +113,12 @@ pub(crate) fn on_class_prepare(jvmti: Jvmti, jni: Jni, class: &LocalRef<'_>) {
     };
     match jni.with_local_frame(|jni| hook(jvmti, *jni, name, class)) {
         Ok(()) if !state().faults.contains_key(&source) => {
-            *state().hooked.entry(source).or_default() += 1;
+            let class = jni.weak(class);
+            let mut state = state();
+            let library = state.found.entry(source);
+            library
+                .and_modify(|library| library.classes += 1)
+                .or_insert(Library { classes: 1, class });
         }
         Ok(()) => {}
         Err(why) => fail(source, &why),
@@ -162,8 +175,7 @@ pub(crate) fn patched(
     bytes: &[u8],
 ) -> Option<Vec<u8>> {
     let source = sources::of_class(name)?;
-    let is_hooked =
-        WANTED.load(Relaxed) & source.bit() != 0 || state().hooked.contains_key(&source);
+    let is_hooked = WANTED.load(Relaxed) & source.bit() != 0 || state().found.contains_key(&source);
     if !is_hooked {
         return None;
     }
@@ -202,10 +214,10 @@ pub(crate) fn report(bit: u32, why: &str) {
 /// The lines of `status`.
 pub(crate) fn status(jni: Option<Jni>) -> Vec<String> {
     let wanted = WANTED.load(Relaxed);
-    let (hooked, faults, fault) = {
+    let (found, faults, fault) = {
         let state = state();
         (
-            state.hooked.clone(),
+            state.found.clone(),
             state.faults.clone(),
             state.fault.clone(),
         )
@@ -214,12 +226,16 @@ pub(crate) fn status(jni: Option<Jni>) -> Vec<String> {
         return vec![format!("labels: off ({why})")];
     }
     let line = |source: LabelSource| {
-        let text = match (faults.get(&source), hooked.get(&source)) {
+        let text = match (faults.get(&source), found.get(&source)) {
             _ if wanted & source.bit() == 0 => return None,
             (Some(why), _) => format!("off ({why})"),
-            (None, Some(classes)) => {
+            (None, Some(library)) => {
+                let version = jni.and_then(|jni| java::version(jni, library.class));
+                let version =
+                    version.map_or(String::new(), |version| format!("version {version}, "));
                 let set = jni.map_or(0, |jni| java::counted(jni, source as u32));
-                format!("on (classes with hooks: {classes}, labels set: {set})")
+                let classes = library.classes;
+                format!("on ({version}classes with hooks: {classes}, labels set: {set})")
             }
             (None, None) => return None,
         };

@@ -74,8 +74,10 @@ fn server_that_runs_gets_labels_by_an_attach() {
         jvm.agent_command_ok("stop");
         fs::write(test_dir.file("stopped"), "").unwrap();
         let run = jvm.finish();
-        let is_on = "labels httpserver: on (classes with hooks: 1, labels set: ";
-        assert!(run.stderr.contains(is_on), "{jdk}: {}", run.stderr);
+        let found = format!("labels httpserver: on (version {}.", jdk.version);
+        assert!(run.stderr.contains(&found), "{jdk}: {}", run.stderr);
+        let counts = ", classes with hooks: 1, labels set: ";
+        assert!(run.stderr.contains(counts), "{jdk}: {}", run.stderr);
         let samples = samples(&test_dir);
         assert_labelled(&samples, "Served.orders", "operation", Some("GET /orders"));
     }

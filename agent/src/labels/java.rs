@@ -67,6 +67,17 @@ pub(super) fn counted(jni: Jni, number: u32) -> i64 {
     counted.unwrap_or(0)
 }
 
+/// The version of the library that a class is of, if it tells.
+pub(super) fn version(jni: Jni, class: WeakRef) -> Option<String> {
+    jni.with_local_frame(|jni| {
+        let (labels, class) = (defined(jni)?, jni.local(class)?);
+        let descriptor = c"(Ljava/lang/Class;)Ljava/lang/String;";
+        let method = jni.static_method_id(&labels, c"version", descriptor)?;
+        let version = jni.call_static_object(&labels, method, &[Argument::Object(&class)])?;
+        Some(jni.text(&version))
+    })
+}
+
 /// Defines a class of ours in a loader, unless it is there.
 pub(super) fn define<'e>(
     jni: &'e Jni,

@@ -1,5 +1,6 @@
 package io.ctxagent.labels;
 
+import java.lang.module.ModuleDescriptor;
 import java.lang.reflect.Constructor;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
@@ -83,6 +84,19 @@ public final class Labels {
             sum += counts.get(stripe * COUNTS + number);
         }
         return sum;
+    }
+
+    /** Called by the agent only: the version of a class's library, {@code null} if unknown. */
+    private static String version(Class<?> type) {
+        try {
+            String version = type.getPackage().getImplementationVersion();
+            ModuleDescriptor module = type.getModule().getDescriptor();
+            return version != null || module == null
+                    ? version
+                    : module.rawVersion().orElse(null);
+        } catch (RuntimeException | LinkageError unknown) {
+            return null;
+        }
     }
 
     public static boolean isOn(int source) {
