@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 TASKS := demo check format lint test stress jcstress oracle flat-memory selftest mutants miri nightly \
-	build bench-demo bench-java bench-loads bench-bias bench-dues bench-reader
+	build dist test-dist test-aarch64-jvm bench-demo bench-java bench-loads bench-bias bench-dues bench-reader
 .PHONY: help $(TASKS) test-rust test-java test-e2e test-aarch64 docs direct-memory hooks clean
 
 help: ## this list
@@ -15,11 +15,14 @@ test-rust: ## unit and property tests in Rust
 test-java: ## tests of the Java API, on every JDK, with the agent and without
 test-e2e: ## real JVMs with the agent, one process per test
 test-aarch64: ## unit tests of the signal-handler crate for aarch64, under qemu; SKIP without the tools
+test-aarch64-jvm: ## the published agent in a JVM for aarch64, under qemu; SKIP without the tools
+test-dist: ## what `make dist` has built: symbols, sizes, sums; one line of Maven, Gradle, java
 check: ## formats, warnings, unit tests and pages, without a JVM: two minutes
 format: ## formats the sources; fetches the formatters once
 lint: ## formats, warnings, documentation, licences, minimal versions
 miri: ## unit tests without system calls under Miri; SKIP without it
 build: ## the agent, the command line and the Java API, as users get them
+dist: ## what is published, in target/dist: jars, native archives, a Maven repository, checksums
 docs: ## documentation of the crates and of the Java API
 direct-memory: ## the class that the agent carries, made again from its source
 oracle: ## ten million samples against what the program declares, half an hour; goes on where it was stopped

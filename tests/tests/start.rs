@@ -222,6 +222,7 @@ fn library_exports_only_entry_points() {
         "Agent_OnLoad",
         "Agent_OnAttach",
         "Agent_OnUnload",
+        "JNI_OnLoad",
         "Java_io_ctxagent_internal_agent_Native_abi",
         "Java_io_ctxagent_labels_Labels_classFile",
         "Java_io_ctxagent_labels_Labels_late",
@@ -232,6 +233,7 @@ fn library_exports_only_entry_points() {
     // first.
     let known = |name: &str| {
         name.starts_with("Agent_On")
+            || name == "JNI_OnLoad"
             || name.starts_with("Java_io_ctxagent_internal_agent_Native_")
             || name.starts_with("Java_io_ctxagent_labels_Labels_")
             || name == "ctxagent_active"

@@ -1,6 +1,6 @@
 //! Words of thread-local memory in the *initial-exec* model (rule 9). Reading one is two
 //! instructions and never allocates. Rust's own `thread_local!` cannot promise that in a library
-//! brought in by `dlopen`: its first touch calls malloc.
+//! brought in by `dlopen`: its first touch calls malloc. On musl it is a call, see `tls_offset`.
 
 use crate::record::ThreadRecord;
 use core::ptr;
@@ -21,17 +21,17 @@ macro_rules! tls_word {
     };
 }
 
-macro_rules! tls_address {
+/// Distance of a word from the thread pointer, which the loader has put into the GOT.
+#[cfg(not(feature = "musl"))]
+macro_rules! tls_offset {
     ($name:literal) => {{
-        let address: *mut u64;
-        // SAFETY: computes the address of our initial-exec word: thread pointer plus an offset that
-        // the loader has put into the GOT. Reads no other memory, clobbers nothing.
+        let offset: usize;
+        // SAFETY: loads from the GOT of this library, clobbers nothing.
         #[cfg(target_arch = "x86_64")]
         unsafe {
             core::arch::asm!(
                 concat!("mov {0}, qword ptr [rip + ", $name, "@GOTTPOFF]"),
-                "add {0}, qword ptr fs:[0]",
-                out(reg) address,
+                out(reg) offset,
                 options(nostack, pure, readonly)
             );
         }
@@ -39,11 +39,71 @@ macro_rules! tls_address {
         #[cfg(target_arch = "aarch64")]
         unsafe {
             core::arch::asm!(
-                concat!("adrp {1}, :gottprel:", $name),
-                concat!("ldr {1}, [{1}, :gottprel_lo12:", $name, "]"),
-                "mrs {0}, tpidr_el0",
+                concat!("adrp {0}, :gottprel:", $name),
+                concat!("ldr {0}, [{0}, :gottprel_lo12:", $name, "]"),
+                out(reg) offset,
+                options(nostack, pure, readonly)
+            );
+        }
+        offset
+    }};
+}
+
+/// The same by a descriptor: musl refuses a library that wants initial-exec words and is brought in
+/// by `dlopen`, and gives all threads their memory then. So the call is a few loads and never
+/// allocates, which it would do in glibc.
+#[cfg(feature = "musl")]
+macro_rules! tls_offset {
+    ($name:literal) => {{
+        let offset: usize;
+        // SAFETY: the resolver of the descriptor changes no register but its result.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            core::arch::asm!(
+                concat!("lea rax, [rip + ", $name, "@tlsdesc]"),
+                concat!("call qword ptr [rax + ", $name, "@tlscall]"),
+                out("rax") offset,
+            );
+        }
+        // SAFETY: the same for aarch64, where the call changes the link register, too.
+        #[cfg(target_arch = "aarch64")]
+        unsafe {
+            core::arch::asm!(
+                concat!("adrp x0, :tlsdesc:", $name),
+                concat!("ldr x1, [x0, :tlsdesc_lo12:", $name, "]"),
+                concat!("add x0, x0, :tlsdesc_lo12:", $name),
+                concat!(".tlsdesccall ", $name),
+                "blr x1",
+                out("x0") offset,
+                out("x1") _,
+                out("x30") _,
+            );
+        }
+        offset
+    }};
+}
+
+macro_rules! tls_address {
+    ($name:literal) => {{
+        let offset = tls_offset!($name);
+        let address: *mut u64;
+        // SAFETY: computes the address of our word: thread pointer plus its distance. Clobbers
+        // nothing.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            core::arch::asm!(
+                "add {0}, qword ptr fs:[0]",
+                inout(reg) offset => address,
+                options(nostack, pure, readonly)
+            );
+        }
+        // SAFETY: the same for aarch64.
+        #[cfg(target_arch = "aarch64")]
+        unsafe {
+            core::arch::asm!(
+                "mrs {1}, tpidr_el0",
                 "add {0}, {0}, {1}",
-                out(reg) address,
+                inout(reg) offset => address,
                 out(reg) _,
                 options(nostack, pure, readonly)
             );

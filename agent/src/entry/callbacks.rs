@@ -14,6 +14,7 @@
 #![expect(unsafe_code, reason = "boundary: what the VM calls")]
 
 use crate::entry::agent::{agent, session};
+use crate::entry::java_api;
 use crate::guard::{OnFailure, enter};
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::{Jvmti, MountCallbacks, Result};
@@ -190,6 +191,7 @@ unsafe extern "system" fn class_prepare(_: JvmtiEnv, env: *mut JNIEnv, _: jobjec
             labels::on_class_prepare(agent.jvmti, jni, &class);
             if let Ok(signature) = agent.jvmti.class_signature(&class) {
                 api_copies::check_class(&signature);
+                java_api::on_class_prepare(jni, &class, &signature);
             }
         }
     });

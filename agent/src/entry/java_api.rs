@@ -10,10 +10,12 @@ use crate::jvm::jni::{Jni, LocalRef, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::os::agent_thread::BlockedSignals;
 use crate::session::api_copies;
+use jni_sys::JNINativeMethod;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 /// The class that every use of the API loads.
@@ -22,6 +24,8 @@ const API: &str = "Lio/ctxagent/ContextSupport;";
 const ENTRY: &str = "io/ctxagent/WarmUp.class";
 /// Lines with a class and the JDKs that have it, as feature versions.
 const JDK_CLASSES: &str = include_str!("jdk_classes.txt");
+/// The last of those; a later JDK is taken for one.
+const NEWEST_KNOWN: &str = "25";
 /// Limit of paths to search; beyond it, the first call prepares the API.
 const MAX_PATHS: usize = 2_048;
 const MAX_DIRECTORY_BYTES: u64 = 16 << 20;
@@ -30,12 +34,21 @@ const END_BYTES: u64 = 22;
 const MAX_COMMENT_BYTES: u64 = 0xffff;
 const END_SIGNATURE: &[u8] = b"PK\x05\x06";
 
+/// The class of `labels` with natives of this library.
+const LABELS: &str = "Lio/ctxagent/labels/Labels;";
+/// Whether Java code has loaded this library. The VM then finds its natives by name only for the
+/// loader of that code, and warns.
+static LOADED_BY_JAVA: AtomicBool = AtomicBool::new(false);
 /// Whether the VM ends; then no thread attaches to it any more.
 static ENDED: Mutex<bool> = Mutex::new(false);
 
 /// Starts the warm-up. Called while the VM starts.
 pub(crate) fn prepare(vm: Vm, jvmti: Jvmti, jni: Jni, signal: i32) {
     let property = |name| jvmti.property(name).unwrap_or_default();
+    let is_loaded = LOADED_BY_JAVA.load(Relaxed);
+    if is_loaded {
+        jni.with_local_frame(|jni| register_natives(jvmti, *jni));
+    }
     if !property(c"java.system.class.loader").is_empty() {
         // The application's own loader must not run before the application uses it.
         return;
@@ -45,7 +58,7 @@ pub(crate) fn prepare(vm: Vm, jvmti: Jvmti, jni: Jni, signal: i32) {
         .iter()
         .flat_map(|path| path.split(':'))
         .take(MAX_PATHS);
-    if !paths.any(|path| has_api(Path::new(path))) {
+    if !is_loaded && !paths.any(|path| has_api(Path::new(path))) {
         return;
     }
     let jdk = property(c"java.vm.specification.version");
@@ -63,6 +76,12 @@ pub(crate) fn prepare(vm: Vm, jvmti: Jvmti, jni: Jni, signal: i32) {
 /// used again: if the thread below were the first to need these, and `main` had just filled the
 /// heap, lambdas and string concatenation would be broken for good.
 fn initialise_jdk(jni: Jni, jdk: &str) {
+    // Numbers of two digits.
+    let jdk = if jdk > NEWEST_KNOWN {
+        NEWEST_KNOWN
+    } else {
+        jdk
+    };
     for line in JDK_CLASSES.lines().filter(|line| !line.starts_with('#')) {
         let (name, jdks) = line.split_once(' ').unwrap_or((line, jdk));
         if !jdks.split(' ').any(|known| known == jdk) {
@@ -113,16 +132,36 @@ pub(crate) fn announce(jvmti: Jvmti, jni: Jni) {
     });
 }
 
+/// Java code has loaded this library, and the API with it.
+pub(crate) fn set_loaded_by_java() {
+    LOADED_BY_JAVA.store(true, Relaxed);
+}
+
+/// `ClassPrepare`: registers natives that the VM would not find.
+pub(crate) fn on_class_prepare(jni: Jni, class: &LocalRef<'_>, signature: &str) {
+    if LOADED_BY_JAVA.load(Relaxed) {
+        match signature {
+            api_copies::NATIVES => register(jni, class, natives::methods()),
+            LABELS => register(jni, class, natives::methods_of_labels()),
+            _ => {}
+        }
+    }
+}
+
 fn register_natives(jvmti: Jvmti, jni: Jni) {
     let has_natives = |signature: &str| {
         api_copies::check_class(signature);
         signature == api_copies::NATIVES
     };
     for class in classes(jvmti, &jni, has_natives) {
-        for method in natives::methods() {
-            // One at a time, because an older jar may lack some.
-            jni.register_natives(&class, &[method]);
-        }
+        register(jni, &class, natives::methods());
+    }
+}
+
+fn register(jni: Jni, class: &LocalRef<'_>, methods: Vec<JNINativeMethod>) {
+    for method in methods {
+        // One at a time, because an older jar may lack some.
+        jni.register_natives(class, &[method]);
     }
 }
 

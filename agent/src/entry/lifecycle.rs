@@ -91,6 +91,37 @@ fn load(vm: Vm, text: &str) -> jint {
     }
 }
 
+/// `-javaagent`: as `on_load`, in a VM that is up. With an agent that is loaded already, a command.
+pub(crate) fn on_java_agent(vm: Vm, jni: Jni, text: &str) {
+    if agent::agent().is_some() {
+        on_attach(vm, text);
+        return;
+    }
+    java_api::set_loaded_by_java();
+    let code = load(vm, text);
+    if let (Some(agent), OK) = (agent::agent(), code) {
+        start(agent, jni);
+        java_api::announce(agent.jvmti, jni);
+    }
+    log::settle();
+    if code != OK {
+        end_jvm(jni);
+    }
+}
+
+/// `AgentControl` has loaded the library: as an attach, with the answer for the caller.
+pub(crate) fn on_java_attach(vm: Vm, text: &str) -> Result<String, Refusal> {
+    if let Some(line) = switched_off() {
+        return Ok(line);
+    }
+    if agent::agent().is_none() {
+        java_api::set_loaded_by_java();
+    }
+    let answer = attach(vm, text);
+    log::settle();
+    answer
+}
+
 /// Attach: the first one loads the agent into the running VM; a later one is a command.
 pub(crate) fn on_attach(vm: Vm, text: &str) -> jint {
     let (text, file) = reply::split(text);
@@ -183,9 +214,10 @@ unsafe extern "system" fn vm_death(_: JvmtiEnv, _: *mut JNIEnv) {
     enter(OnFailure::IgnoreAndCount, "VMDeath", (), on_end);
 }
 
-/// VMInit: the VM is up, on its main thread.
+/// VMInit: the VM is up, on its main thread. An agent that `-javaagent` has started meanwhile gets
+/// it, too.
 fn on_vm_init(jni: Jni) {
-    if let Some(agent) = agent::agent() {
+    if let Some(agent) = agent::agent().filter(|agent| agent.session().is_none()) {
         start(agent, jni);
         log::settle();
     }

@@ -397,7 +397,7 @@ pub extern "system" fn Java_io_ctxagent_labels_Labels_late(
 }
 
 /// The text of a Java string; `None` after a JNI error.
-fn text<'l>(env: &mut EnvUnowned<'l>, string: &JString<'l>) -> Option<String> {
+pub(super) fn text<'l>(env: &mut EnvUnowned<'l>, string: &JString<'l>) -> Option<String> {
     with_env(env, |env| string.try_to_string(env).map(Some))
 }
 
@@ -436,16 +436,43 @@ fn with_env<'l, T: Default>(
     }
 }
 
-/// Names, signatures and addresses of all natives. While `Agent_OnAttach` runs, the VM does not
+/// A native to be registered.
+pub(super) fn method(
+    name: &'static CStr,
+    signature: &'static CStr,
+    address: *const (),
+) -> jni_sys::JNINativeMethod {
+    jni_sys::JNINativeMethod {
+        name: name.as_ptr().cast_mut(),
+        signature: signature.as_ptr().cast_mut(),
+        fnPtr: address.cast_mut().cast(),
+    }
+}
+
+/// Those of `Labels`.
+pub(crate) fn methods_of_labels() -> Vec<jni_sys::JNINativeMethod> {
+    vec![
+        method(
+            c"classFile",
+            c"(Ljava/lang/String;)[B",
+            Java_io_ctxagent_labels_Labels_classFile as *const (),
+        ),
+        method(
+            c"report",
+            c"(ILjava/lang/String;)V",
+            Java_io_ctxagent_labels_Labels_report as *const (),
+        ),
+        method(
+            c"late",
+            c"(IIJ)V",
+            Java_io_ctxagent_labels_Labels_late as *const (),
+        ),
+    ]
+}
+
+/// Names, signatures and addresses of those of `Native`. While `Agent_OnAttach` runs, the VM does not
 /// find them by name.
 pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
-    let method = |name: &'static CStr, signature: &'static CStr, address: *const ()| {
-        jni_sys::JNINativeMethod {
-            name: name.as_ptr().cast_mut(),
-            signature: signature.as_ptr().cast_mut(),
-            fnPtr: address.cast_mut().cast(),
-        }
-    };
     vec![
         method(
             c"abi",
@@ -530,7 +557,7 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
     ]
 }
 
-fn throw(jni: Jni, refusal: &Refusal) {
+pub(super) fn throw(jni: Jni, refusal: &Refusal) {
     let message = jni::strings::JNIString::from(refusal.line());
     let class = match refusal {
         Refusal::Option(_) => c"java/lang/IllegalArgumentException",

@@ -42,11 +42,8 @@ pub(crate) fn find(identity: &Identity) -> Result<OwnWalker, String> {
     if !identity.is_hotspot() {
         return Err(format!("{} is not HotSpot", identity.name));
     }
-    if ![17, 21, 25].contains(&identity.feature) {
-        return Err(format!(
-            "{} is none of 17, 21, 25, the ones it was tested with",
-            identity.version
-        ));
+    if identity.feature < 17 {
+        return Err(format!("{} is older than 17", identity.version));
     }
     let dictionary = VmDictionary::read().ok_or("this VM exports no tables of its structures")?;
     let memory = safe_fetch()?;

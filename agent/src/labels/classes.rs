@@ -1,11 +1,16 @@
 //! The Java classes that the agent carries, made by `build.rs`: each is a length of 4 bytes, the
-//! name with slashes, a length, and the class file.
+//! name with slashes, a length, and the class file. All of them are packed (deflate).
 
-const BUNDLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/labels.bin"));
+use std::sync::LazyLock;
+
+const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/labels.bin"));
+/// Unpacked where a recording first wants labels; the classes of a later one are in use.
+static BUNDLE: LazyLock<Vec<u8>> =
+    LazyLock::new(|| miniz_oxide::inflate::decompress_to_vec(PACKED).unwrap_or_default());
 
 /// The class file of a class, by its name with slashes.
 pub(crate) fn class_file(name: &str) -> Option<&'static [u8]> {
-    let mut classes = Classes(BUNDLE);
+    let mut classes = Classes(&BUNDLE);
     classes
         .find(|(known, _)| *known == name.as_bytes())?
         .1
@@ -13,7 +18,7 @@ pub(crate) fn class_file(name: &str) -> Option<&'static [u8]> {
 }
 
 /// Whether this build has any.
-pub(super) const fn are_there() -> bool {
+pub(super) fn are_there() -> bool {
     !BUNDLE.is_empty()
 }
 
@@ -46,7 +51,7 @@ mod tests {
         if are_there() {
             let class = class_file("io/ctxagent/labels/Labels").unwrap_or_default();
             assert!(class.starts_with(&[0xCA, 0xFE, 0xBA, 0xBE]));
-            assert!(Classes(BUNDLE).count() > 50);
+            assert!(Classes(&BUNDLE).count() > 50);
         }
         assert_eq!(class_file("io/ctxagent/labels/None"), None);
     }

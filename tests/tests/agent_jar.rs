@@ -1,0 +1,189 @@
+//! `ctxagent.jar`, with the agent and what loads it: `-javaagent` alone, and a dependency alone.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use e2e::process::run;
+use e2e::recording::weights_by;
+use e2e::{Jdk, Jvm, TestDir, build};
+
+/// Where the library is in the jar.
+const LIBRARY: &str = "META-INF/native-libs/linux-x64/libctxagent.so";
+
+/// Without the flag that silences a warning about agents.
+fn jvm(jdk: Jdk, test_dir: &TestDir) -> Jvm<'_> {
+    Jvm::new(jdk, test_dir).without_flag("-XX:+EnableDynamicAgentLoading")
+}
+
+/// A copy of the jar with another byte in the library; `None` if there is no tool for it.
+fn tampered(test_dir: &TestDir) -> Option<std::path::PathBuf> {
+    let mut tools = Jdk::all().into_iter().map(|jdk| jdk.tool("jar"));
+    let Some(tool) = tools.find(|tool| tool.exists()) else {
+        println!("SKIP: no JDK with a jar tool");
+        return None;
+    };
+    let jar = test_dir.file("ctxagent.jar");
+    fs::copy(build::agent_jar(), &jar).unwrap();
+    let in_jar = |mode: &str| {
+        let mut command = Command::new(&tool);
+        command.arg(mode).arg(&jar).arg(LIBRARY);
+        command.current_dir(test_dir.path());
+        run(command).success();
+    };
+    in_jar("xf");
+    let library = test_dir.file(LIBRARY);
+    let mut bytes = fs::read(&library).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&library, bytes).unwrap();
+    in_jar("uf");
+    Some(jar)
+}
+
+fn is_empty(directory: &Path) -> bool {
+    fs::read_dir(directory).unwrap().next().is_none()
+}
+
+#[test]
+fn java_agent_alone_records_contexts_without_a_warning() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let temporary = test_dir.file("tmp");
+        fs::create_dir(&temporary).unwrap();
+        let run = jvm(jdk, &test_dir)
+            .java_agent(build::agent_jar(), "start,file=app.jfr")
+            .flag(&format!("-Djava.io.tmpdir={}", temporary.display()))
+            .main("Labelled", &["1", "500"])
+            .stop_recording_at_end()
+            .run_ok();
+        let lines: Vec<&str> = run.stderr.lines().collect();
+        assert!(
+            matches!(lines[..], [line] if line.starts_with("ctxagent: recording to app.jfr: ")),
+            "{jdk}: {lines:?}"
+        );
+        let samples = test_dir.recording().samples(jdk);
+        let labelled = samples.iter().filter(|s| s.text("who").is_some()).count();
+        assert!(labelled > 25, "{jdk}: {labelled} of {}", samples.len());
+        assert!(is_empty(&temporary), "{jdk}: the library is still there");
+    }
+}
+
+#[test]
+fn dependency_alone_starts_by_agent_control() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let mut jvm = jvm(jdk, &test_dir).bundle(build::agent_jar());
+        if jdk.version >= 24 {
+            // A program that loads native code says so to these.
+            jvm = jvm.flag("--enable-native-access=ALL-UNNAMED");
+        }
+        let run = jvm.main("SelfStarted", &["start,file=app.jfr"]).run_ok();
+        assert_eq!(run.stderr, "", "{jdk}");
+        assert!(
+            run.stdout.contains("recording to "),
+            "{jdk}: {}",
+            run.stdout
+        );
+        let by_label = weights_by(&test_dir.recording().samples(jdk), "who");
+        let own = by_label.get(&Some("self".to_owned()));
+        assert!(own.is_some_and(|own| *own > 15), "{jdk}: {by_label:?}");
+    }
+}
+
+#[test]
+fn bad_options_are_refused_as_those_of_agentpath() {
+    let test_dir = TestDir::new();
+    let run = jvm(Jdk::main(), &test_dir)
+        .java_agent(build::agent_jar(), "start,intervall=10ms")
+        .main("Target", &["exit", "return"])
+        .run_ok();
+    assert!(run.stderr.contains("intervall"), "{}", run.stderr);
+    let strict = jvm(Jdk::main(), &test_dir)
+        .java_agent(build::agent_jar(), "start,strict=true,intervall=10ms")
+        .main("Target", &["exit", "return"])
+        .run();
+    assert_eq!(strict.code, Some(1), "{}", strict.stderr);
+    let thrown = jvm(Jdk::main(), &test_dir)
+        .bundle(build::agent_jar())
+        .main("SelfStarted", &["start,intervall=10ms"])
+        .run_ok();
+    assert!(
+        thrown.stdout.starts_with("refused: ") && thrown.stdout.contains("intervall"),
+        "{}",
+        thrown.stdout
+    );
+}
+
+#[test]
+fn copy_of_the_api_in_another_loader_is_served() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let run = jvm(jdk, &test_dir)
+            .java_agent(build::agent_jar(), "start,file=app.jfr")
+            .bundle(build::agent_jar())
+            .main("Lifecycle", &["copies"])
+            .run_ok();
+        let plain = TestDir::new();
+        let expected = Jvm::new(jdk, &plain)
+            .agent("start,file=app.jfr")
+            .main("Lifecycle", &["copies"])
+            .run_ok();
+        assert_eq!(run.stdout, expected.stdout, "{jdk}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn tampered_library_is_not_loaded() {
+    let test_dir = TestDir::new();
+    let Some(jar) = tampered(&test_dir) else {
+        return;
+    };
+    let run = jvm(Jdk::main(), &test_dir)
+        .java_agent(&jar, "start,file=app.jfr")
+        .main("Target", &["exit", "return"])
+        .run_ok();
+    let lines: Vec<&str> = run.stderr.lines().collect();
+    assert!(
+        matches!(lines[..], [line] if line.contains("SHA-256 differs")
+            && line.ends_with("the JVM runs without the agent")),
+        "{lines:?}"
+    );
+    assert!(test_dir.recordings().is_empty());
+    let run = jvm(Jdk::main(), &test_dir)
+        .bundle(&jar)
+        .main("SelfStarted", &["start,file=app.jfr"])
+        .run_ok();
+    assert!(
+        run.stdout.starts_with("refused: ") && run.stdout.contains("SHA-256 differs"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn api_alone_has_no_agent_to_start() {
+    let test_dir = TestDir::new();
+    let run = jvm(Jdk::main(), &test_dir)
+        .main("SelfStarted", &["start,file=app.jfr"])
+        .run_ok();
+    assert!(
+        run.stdout.starts_with("refused: no agent is loaded"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn directory_of_the_library_can_be_chosen() {
+    let test_dir = TestDir::new();
+    let run = jvm(Jdk::main(), &test_dir)
+        .java_agent(build::agent_jar(), "start,file=app.jfr")
+        .flag("-Dio.ctxagent.libdir=/nowhere")
+        .main("Target", &["exit", "return"])
+        .run_ok();
+    assert!(
+        run.stderr.contains("/nowhere") && run.stderr.contains("without the agent"),
+        "{}",
+        run.stderr
+    );
+}
