@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 use crate::text;
 
@@ -11,6 +12,8 @@ use crate::text;
 pub(crate) const AS_OWNER: &str = "__as_owner";
 /// The hidden command that ends a recording if `ctxjfr` is killed.
 pub(crate) const GUARD: &str = "__guard";
+/// The hidden command that writes man pages.
+pub(crate) const MAN: &str = "__man";
 /// The hidden command that makes one file of `ctxjfr` and the agent.
 pub(crate) const PACK: &str = "__pack";
 
@@ -25,8 +28,8 @@ pub(crate) const PACK: &str = "__pack";
 )]
 #[command(
     after_help = "Reads recordings of ctxagent, of JDK 8 to 25 and of async-profiler, plain or packed (.gz, .zst).\n\
-    Exit code: 0 = fine, 1 = a finding, an I/O error, or a file that could only be partly read,
-        2 = wrong call."
+    Exit code: 0 = fine, 1 = a finding, an I/O error, a JVM that refuses, or a file that could only\n\
+    be partly read, 2 = wrong call, 130 = a second Ctrl-C."
 )]
 pub(crate) struct Cli {
     /// Print control characters of the recording as they are; they can act on your terminal.
@@ -41,11 +44,16 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Record a running JVM for a time, without any preparation, and print the report.
     Record(RecordArgs),
+    /// Who uses the CPU of a running JVM now, a table each second, without any preparation.
+    Top(TopArgs),
     /// CPU time by attribute values, with the certainty that sampling allows.
     Report(ReportArgs),
     /// A flame graph as one HTML page without network access, or as collapsed text.
     Flame(FlameArgs),
     /// Chunks, duration, events, threads, attributes, losses.
+    #[command(after_help = "Examples:\n  \
+    ctxjfr summary shop.jfr\n  \
+    ctxjfr summary monday.jfr tuesday.jfr.gz --json")]
     Summary(FilesArgs),
     /// Attribute names with their number of values and coverage.
     Labels(LabelsArgs),
@@ -54,6 +62,9 @@ pub(crate) enum Command {
     /// Events as text or JSON.
     Print(PrintArgs),
     /// Structure of the file and the accounting of samples; exit code 1 on a finding.
+    #[command(after_help = "Examples:\n  \
+    ctxjfr check shop.jfr && echo whole\n  \
+    ctxjfr check shop.jfr --json")]
     Check(FilesArgs),
     /// What each counter of `status` and of a recording counts.
     Counters(CountersArgs),
@@ -64,15 +75,41 @@ pub(crate) enum Command {
     /// Begin a recording in a running JVM.
     Start(StartArgs),
     /// End the recording of a JVM.
+    #[command(after_help = "Examples:\n  \
+    ctxjfr stop 4711")]
     Stop(CommandArgs),
     /// Write what a JVM recorded up to now; with file=NAME a copy.
+    #[command(after_help = "Examples:\n  \
+    ctxjfr dump 4711 file=/tmp/now.jfr")]
     Dump(CommandArgs),
     /// State and counters of a JVM's agent.
+    #[command(after_help = "Examples:\n  \
+    ctxjfr status 4711\n  \
+    ctxjfr status shop.Shop | grep lost")]
     Status(CommandArgs),
     /// Take no samples until `resume`.
+    #[command(after_help = "Examples:\n  \
+    ctxjfr pause 4711")]
     Pause(CommandArgs),
     /// Take samples again.
+    #[command(after_help = "Examples:\n  \
+    ctxjfr resume 4711")]
     Resume(CommandArgs),
+    /// Prints what a shell needs to complete commands and options.
+    #[command(after_help = "Examples:\n  \
+    ctxjfr completions bash > /usr/share/bash-completion/completions/ctxjfr\n  \
+    ctxjfr completions zsh > \"${fpath[1]}/_ctxjfr\"\n  \
+    ctxjfr completions fish > ~/.config/fish/completions/ctxjfr.fish")]
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Writes a man page for each command; the build does.
+    #[command(name = MAN, hide = true)]
+    Man {
+        /// Directory of the pages.
+        directory: PathBuf,
+    },
     /// What must be done as the JVM's user.
     #[command(name = AS_OWNER, hide = true)]
     AsOwner {
@@ -101,6 +138,9 @@ pub(crate) enum Command {
 
 /// Arguments of `ps`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctxjfr ps\n  \
+    ctxjfr ps --attributes --json")]
 pub(crate) struct PsArgs {
     /// Also ask the agents for their attributes; this attaches to their JVMs.
     #[arg(long)]
@@ -112,10 +152,16 @@ pub(crate) struct PsArgs {
 
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctxjfr doctor 4711\n  \
+    ctxjfr doctor shop.Shop --trial --json")]
 pub(crate) struct DoctorArgs {
-    /// Process id, or a part of the main class that no other JVM has.
+    /// Process id, or a part of a main class or the begin of a container's id that one JVM has.
     #[arg(value_name = "JVM")]
     pub(crate) jvm: String,
+    /// Load the agent and record for a second: what it chooses here, not what is to be expected.
+    #[arg(long)]
+    pub(crate) trial: bool,
     /// Print JSON (schema: docs/user-guide/ctxjfr.md).
     #[arg(long)]
     pub(crate) json: bool,
@@ -124,7 +170,7 @@ pub(crate) struct DoctorArgs {
 /// Arguments of a command for a loaded agent.
 #[derive(Debug, Args)]
 pub(crate) struct CommandArgs {
-    /// Process id, or a part of the main class that no other JVM has.
+    /// Process id, or a part of a main class or the begin of a container's id that one JVM has.
     #[arg(value_name = "JVM")]
     pub(crate) jvm: String,
     /// Options of the agent (docs/user-guide/options.md): NAME=VALUE,...
@@ -134,8 +180,11 @@ pub(crate) struct CommandArgs {
 
 /// Arguments of `start`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctxjfr start 4711 file=/tmp/shop-%t.jfr\n  \
+    ctxjfr start shop.Shop event=cpu+wall,interval=5ms,loop=1h,file=/tmp/%n{24}.jfr")]
 pub(crate) struct StartArgs {
-    /// Process id, or a part of the main class that no other JVM has.
+    /// Process id, or a part of a main class or the begin of a container's id that one JVM has.
     #[arg(value_name = "JVM")]
     pub(crate) jvm: String,
     /// Options of the agent (docs/user-guide/options.md): NAME=VALUE,...
@@ -152,7 +201,7 @@ pub(crate) struct StartArgs {
     ctxjfr record 4711 -d 30s --by http.route,tenant\n  \
     ctxjfr record shop.Shop -d 1m event=cpu+wall --flame shop.html")]
 pub(crate) struct RecordArgs {
-    /// Process id, or a part of the main class that no other JVM has.
+    /// Process id, or a part of a main class or the begin of a container's id that one JVM has.
     #[arg(value_name = "JVM")]
     pub(crate) jvm: String,
     /// Options of the agent (docs/user-guide/options.md): NAME=VALUE,...
@@ -185,6 +234,41 @@ pub(crate) struct RecordArgs {
     pub(crate) agent: Option<PathBuf>,
 }
 
+/// Arguments of `top`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctxjfr top 4711 --by http.route\n  \
+    ctxjfr top shop.Shop --by tenant,http.route -i 10s\n  \
+    ctxjfr top 4711 --by tenant -i 10s -n 6 --json")]
+pub(crate) struct TopArgs {
+    /// Process id, or a part of a main class or the begin of a container's id that one JVM has.
+    #[arg(value_name = "JVM")]
+    pub(crate) jvm: String,
+    /// Options of the agent (docs/user-guide/options.md): NAME=VALUE,... Not for a JVM that is
+    /// recorded already.
+    #[arg(value_name = "OPTIONS")]
+    pub(crate) options: Vec<String>,
+    /// Keys of the table, as in `report`. Default: the attribute that most CPU time has, or
+    /// `thread`.
+    #[arg(long, value_name = "KEY[,KEY]", value_delimiter = ',')]
+    pub(crate) by: Vec<String>,
+    /// Time that a table is about: 1s, 10s, 1m; a number alone is seconds.
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = time)]
+    pub(crate) interval: Duration,
+    /// Ends after so many tables. Default: with Ctrl-C.
+    #[arg(short = 'n', long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: Option<u64>,
+    /// Most rows shown; 0 = all.
+    #[arg(long, default_value_t = 25, value_name = "N")]
+    pub(crate) limit: usize,
+    /// Print a line of JSON for each table (schema: docs/user-guide/ctxjfr.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The agent's library as the JVM sees it; else the one beside ctxjfr is lent to the JVM.
+    #[arg(long, value_name = "LIBRARY")]
+    pub(crate) agent: Option<PathBuf>,
+}
+
 /// A time from a second to a day.
 fn time(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_lowercase());
@@ -204,6 +288,9 @@ fn time(text: &str) -> Result<Duration, String> {
 
 /// Arguments of `counters`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctxjfr counters\n  \
+    ctxjfr counters lost.no_slot 'wall.*'")]
 pub(crate) struct CountersArgs {
     /// Only counters whose name fits; `*` and `?` are wild.
     #[arg(value_name = "NAME")]
@@ -259,6 +346,10 @@ impl FilterArgs {
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctxjfr report shop.jfr --by http.route\n  \
+    ctxjfr report shop.jfr --by tenant,http.route --where tenant=acme\n  \
+    ctxjfr report shop.jfr --by http.route --event wall --csv")]
 pub(crate) struct ReportArgs {
     /// Recordings; several are added up.
     #[arg(required = true, value_name = "FILE")]
@@ -293,6 +384,9 @@ pub(crate) enum FlameFormat {
 
 /// Arguments of `flame`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctxjfr flame shop.jfr --by http.route -o shop.html\n  \
+    ctxjfr flame shop.jfr --where tenant=acme -o collapsed")]
 pub(crate) struct FlameArgs {
     /// Recordings; several are added up.
     #[arg(required = true, value_name = "FILE")]
@@ -325,6 +419,9 @@ pub(crate) struct FlameArgs {
 
 /// Arguments of `labels`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctxjfr labels shop.jfr\n  \
+    ctxjfr labels shop.jfr --limit 20 --json")]
 pub(crate) struct LabelsArgs {
     #[command(flatten)]
     pub(crate) files: FilesArgs,
@@ -337,6 +434,9 @@ pub(crate) struct LabelsArgs {
 
 /// Arguments of `coverage`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctxjfr coverage shop.jfr\n  \
+    ctxjfr coverage shop.jfr --by http.route --limit 0")]
 pub(crate) struct CoverageArgs {
     #[command(flatten)]
     pub(crate) files: FilesArgs,
@@ -352,6 +452,9 @@ pub(crate) struct CoverageArgs {
 
 /// Arguments of `print`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctxjfr print shop.jfr --events ExecutionSample\n  \
+    ctxjfr print shop.jfr --events 'ctxagent.*' --json")]
 pub(crate) struct PrintArgs {
     #[command(flatten)]
     pub(crate) files: FilesArgs,

@@ -12,12 +12,12 @@ mod stacks;
 mod sums;
 mod terms;
 
-pub(crate) use chunk::{ChunkSums, collect_chunk};
+pub(crate) use chunk::{ChunkSums, Start, collect_chunk, collect_chunk_from};
 pub(crate) use collected::{Collected, collect};
 #[cfg(test)]
 pub(crate) use counters::ChunkStats;
 pub(crate) use counters::FileCounters;
 pub(crate) use interval::FALLBACK_INTERVAL_NANOS;
-pub(crate) use query::{Query, key_of};
+pub(crate) use query::{Query, THREAD, key_of};
 pub(crate) use stacks::{FrameKind, FrameName, has_stack};
 pub(crate) use sums::{GroupKey, Sum, TypeSums};

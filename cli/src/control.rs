@@ -8,6 +8,7 @@ use crate::target::{self, Agent};
 pub(crate) fn start(args: &StartArgs, output: &mut Output) -> Result<bool, Failure> {
     let jvm = target::find(&args.jvm)?;
     let agent = Agent::new(&jvm, args.agent.as_deref())?;
+    agent.warn_of_other_release()?;
     let answer = agent.command(&with_options("start", &args.options))?;
     print(&answer.into_result(jvm.pid())?, output)
 }
@@ -23,6 +24,7 @@ pub(crate) fn run(command: &str, args: &CommandArgs, output: &mut Output) -> Res
         )));
     }
     let agent = Agent::new(&jvm, None)?;
+    agent.warn_of_other_release()?;
     let answer = agent.command(&with_options(command, &args.options))?;
     print(&answer.into_result(jvm.pid())?, output)
 }

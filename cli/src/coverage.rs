@@ -192,7 +192,7 @@ fn print_rows(
             text::percent(total.coverage(row.sum.value)),
         ]);
     }
-    output.columns(&table, 3)?;
+    output.print_table(&table, 3)?;
     let mut causes: Vec<Cause> = rows.iter().take(limit).map(|row| row.cause).collect();
     causes.sort_unstable();
     causes.dedup();

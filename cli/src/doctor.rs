@@ -1,57 +1,39 @@
 //! `doctor`: what would work in a JVM, and why not. Nothing is sent to the JVM, unless it has an
-//! agent to ask.
+//! agent to ask, or a trial is asked for.
+
+mod checks;
+
+use std::time::Duration;
 
 use hotspot_attach::JvmProcess;
 use serde_json::json;
 
 use crate::args::DoctorArgs;
+use crate::guard;
+use crate::interrupt::{EarlyEnd, Interrupt};
 use crate::output::{Failure, Output};
 use crate::target::{self, Agent};
+use checks::{Check, Level};
 
-/// The JDKs whose stacks and virtual threads the agent follows.
-const SUPPORTED: [&str; 3] = ["17", "21", "25"];
-/// The kernel that has timers per CPU as the agent needs them.
-const MIN_KERNEL: (u32, u32) = (6, 4);
-/// Number of SIGPROF.
-const PROF: u32 = 27;
-/// Fewer timers than this do not last for the threads of a usual server (`engine=tick`).
-const MIN_TIMERS: u64 = 1024;
-
-/// How a check went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Level {
-    Fine,
-    /// It works, but not as well as it could.
-    Note,
-    /// It does not work.
-    Bad,
-}
-
-impl Level {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Fine => "ok",
-            Self::Note => "note",
-            Self::Bad => "no",
-        }
-    }
-}
-
-/// Level, topic, text.
-type Check = (Level, &'static str, String);
+/// The recording of a trial, in the exchange, and how long it takes; its limit if nobody ends it.
+const RECORDING: &str = "trial.jfr";
+const TRIAL: Duration = Duration::from_secs(1);
+const TRIAL_LIMIT: &str = "timeout=60s";
 
 /// Runs the command. Returns whether a recording would work.
 pub(crate) fn run(args: &DoctorArgs, output: &mut Output) -> Result<bool, Failure> {
     let jvm = target::find(&args.jvm)?;
-    let mut checks = vec![process(&jvm)];
-    checks.extend(attach(&jvm));
-    checks.extend(agent(&jvm)?);
-    checks.extend(version(&jvm));
-    checks.push(kernel());
-    checks.extend(signal(&jvm));
-    checks.extend(timers(&jvm));
-    checks.extend(sandbox(&jvm));
-    checks.extend(other_agents(&jvm));
+    let mut checks = vec![checks::process(&jvm)];
+    let attach = checks::attach(&jvm);
+    let can_attach = attach.iter().all(|(level, ..)| *level != Level::Bad);
+    checks.extend(attach);
+    checks.extend(checks::version(&jvm));
+    checks.extend(agent(&jvm, can_attach, args.trial)?);
+    checks.push(checks::archive(&jvm));
+    checks.extend(checks::signal(&jvm));
+    checks.extend(checks::timers(&jvm));
+    checks.push(checks::sandbox(&jvm));
+    checks.extend(checks::other_agents(&jvm));
     let works = checks.iter().all(|(level, ..)| *level != Level::Bad);
     if args.json {
         let check = |(level, topic, text): &Check| json!({"level": level.name(), "topic": topic, "text": text});
@@ -70,176 +52,104 @@ pub(crate) fn run(args: &DoctorArgs, output: &mut Output) -> Result<bool, Failur
             Level::Note => output.dim(&mark),
             Level::Bad => output.style_warning(&mark),
         };
-        let line = format!(" {mark}  {topic:width$}  {}", output.clean(text));
-        output.line(line)?;
+        let begin = format!(" {mark}  {topic:width$}  ");
+        let indent = 1 + 4 + 2 + width + 2;
+        for line in output.hanging(&begin, indent, &output.clean(text)) {
+            output.line(line)?;
+        }
     }
     Ok(works)
 }
 
-fn process(jvm: &JvmProcess) -> Check {
-    let unknown = || "unknown".to_owned();
-    let text = format!(
-        "{} {}, JDK {}, user {}, process {} as it sees itself",
-        jvm.pid(),
-        jvm.main_class().unwrap_or_else(unknown),
-        jvm.java_version().unwrap_or_else(unknown),
-        jvm.owner().user,
-        jvm.inner_pid(),
-    );
-    (Level::Fine, "process", text)
-}
-
-fn attach(jvm: &JvmProcess) -> Vec<Check> {
-    let obstacles = jvm.obstacles();
-    if obstacles.is_empty() {
-        let text = "catches SIGQUIT, and nothing forbids to load an agent".to_owned();
-        return vec![(Level::Fine, "attach", text)];
+/// A part of the checks that can fail, or else what could be found out.
+fn or_bad(topic: &'static str, result: Result<Vec<Check>, Failure>) -> Result<Vec<Check>, Failure> {
+    match result {
+        Err(Failure::Finding(why) | Failure::Usage(why)) => Ok(vec![(Level::Bad, topic, why)]),
+        other => other,
     }
-    let check = |error| {
-        (
-            Level::Bad,
-            "attach",
-            format!("process {} {error}", jvm.pid()),
-        )
-    };
-    obstacles.into_iter().map(check).collect()
 }
 
-/// The agent that is loaded, as it describes itself; else whether ours can be lent.
-fn agent(jvm: &JvmProcess) -> Result<Vec<Check>, Failure> {
+/// The agent that is loaded, as it describes itself; else whether ours can be lent, and what is to
+/// be expected of it, or what it has shown in a trial.
+fn agent(jvm: &JvmProcess, can_attach: bool, trial: bool) -> Result<Vec<Check>, Failure> {
     let Some(path) = target::loaded(jvm) else {
-        return Ok(vec![match Agent::new(jvm, None) {
-            Ok(agent) => {
-                let (place, _) = agent.exchange().place();
-                let text = format!("not loaded; can be lent in {}", place.display());
-                (Level::Fine, "agent", text)
-            }
-            Err(Failure::Finding(why) | Failure::Usage(why)) => (Level::Bad, "agent", why),
-            Err(closed @ Failure::Closed) => return Err(closed),
-        }]);
+        let mut checks = or_bad("agent", lent(jvm))?;
+        checks.extend(if trial && can_attach {
+            or_bad("trial", trial_status(jvm))?
+        } else {
+            checks::expected(jvm)
+        });
+        return Ok(checks);
     };
     let mut checks = vec![(
         Level::Fine,
         "agent",
         format!("loaded from {}", path.display()),
     )];
-    if !jvm.obstacles().is_empty() {
-        return Ok(checks);
-    }
-    let status = Agent::new(jvm, None)
-        .and_then(|agent| agent.command("status"))
-        .and_then(|reply| reply.into_result(jvm.pid()));
-    match status {
-        Ok(status) => {
-            // Without the counters.
-            let lines = status.lines().filter(|line| {
-                let value = line.split_once(": ").map(|(_, value)| value);
-                value.is_none_or(|value| value.parse::<u64>().is_err())
-            });
-            checks.extend(lines.map(|line| (Level::Fine, "status", line.to_owned())));
-        }
-        Err(Failure::Finding(why) | Failure::Usage(why)) => {
-            checks.push((Level::Bad, "status", why));
-        }
-        Err(closed @ Failure::Closed) => return Err(closed),
+    if can_attach {
+        checks.extend(if trial && !target::is_recording(jvm) {
+            or_bad("trial", trial_status(jvm))?
+        } else {
+            or_bad("status", status(jvm))?
+        });
     }
     Ok(checks)
 }
 
-fn version(jvm: &JvmProcess) -> Option<Check> {
-    let version = jvm.java_version()?;
-    let feature = version.split('.').next().unwrap_or_default();
-    let (level, text) = if SUPPORTED.contains(&feature) {
-        (
-            Level::Fine,
-            "whole stacks, and contexts of virtual threads".to_owned(),
-        )
-    } else {
-        let text = format!("{version}: totals by context; stacks only of 17, 21 and 25");
-        (Level::Note, text)
+fn lent(jvm: &JvmProcess) -> Result<Vec<Check>, Failure> {
+    let agent = Agent::new(jvm, None)?;
+    let (place, _) = agent.exchange().place();
+    let text = format!("not loaded; can be lent in {}", place.display());
+    Ok(vec![(Level::Fine, "agent", text)])
+}
+
+fn status(jvm: &JvmProcess) -> Result<Vec<Check>, Failure> {
+    let agent = Agent::new(jvm, None)?;
+    let other = agent.other_release()?;
+    let other = other.map(|line| (Level::Note, "agent", line));
+    let mut checks: Vec<Check> = other.into_iter().collect();
+    checks.extend(status_lines(&agent, jvm, "status")?);
+    Ok(checks)
+}
+
+/// Records for a moment: what the agent says then is what it would do.
+fn trial_status(jvm: &JvmProcess) -> Result<Vec<Check>, Failure> {
+    let agent = Agent::new(jvm, None)?;
+    let interrupt = Interrupt::new()?;
+    let file = agent.exchange().path_of(RECORDING);
+    let start = format!("start,file={file},{TRIAL_LIMIT}");
+    let guard = guard::begin_recording(jvm, &agent, &start)?;
+    let end = interrupt.wait(jvm, TRIAL);
+    if end == Some(EarlyEnd::Process) {
+        return Err(target::failed(
+            jvm.pid(),
+            &hotspot_attach::AttachError::Ended,
+        ));
+    }
+    let lines = status_lines(&agent, jvm, "trial");
+    let stopped = agent
+        .command("stop")
+        .and_then(|answer| answer.into_result(jvm.pid()));
+    drop(guard);
+    let lines = lines?;
+    stopped.map(|_| lines)
+}
+
+/// What `status` says, without the counters.
+fn status_lines(
+    agent: &Agent<'_>,
+    jvm: &JvmProcess,
+    topic: &'static str,
+) -> Result<Vec<Check>, Failure> {
+    let status = agent.command("status")?.into_result(jvm.pid())?;
+    let is_told = |line: &&str| {
+        let value = line.split_once(": ").map(|(_, value)| value);
+        value.is_none_or(|value| value.parse::<u64>().is_err())
     };
-    Some((level, "jdk", text))
-}
-
-fn kernel() -> Check {
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let release = release.trim();
-    match is_new_enough(release) {
-        Some(true) => (
-            Level::Fine,
-            "kernel",
-            format!("{release}: exact CPU samples"),
-        ),
-        Some(false) => {
-            let text = format!("{release}: engine=tick, biased; exact samples need Linux 6.4");
-            (Level::Note, "kernel", text)
-        }
-        None => (Level::Note, "kernel", format!("unknown: '{release}'")),
-    }
-}
-
-fn is_new_enough(release: &str) -> Option<bool> {
-    let mut numbers = release.split(['.', '-']).map(str::parse::<u32>);
-    let version = (numbers.next()?.ok()?, numbers.next()?.ok()?);
-    Some(version >= MIN_KERNEL)
-}
-
-/// Another owner of the signal, told by a handler that is not ours.
-fn signal(jvm: &JvmProcess) -> Option<Check> {
-    if !jvm.catches(PROF) || target::loaded(jvm).is_some() {
-        return None;
-    }
-    let text = "SIGPROF has a handler, perhaps of another profiler: use signal=34".to_owned();
-    Some((Level::Note, "signal", text))
-}
-
-fn timers(jvm: &JvmProcess) -> Option<Check> {
-    let limit = jvm.limit("Max pending signals")?;
-    let is_low = limit.parse().is_ok_and(|number: u64| number < MIN_TIMERS);
-    is_low.then(|| {
-        let text =
-            format!("at most {limit} (ulimit -i): too few for engine=tick with many threads");
-        (Level::Note, "timers", text)
-    })
-}
-
-fn sandbox(jvm: &JvmProcess) -> Option<Check> {
-    jvm.is_filtered().then(|| {
-        let text =
-            "a seccomp filter is on; an engine that it forbids is replaced, which status says";
-        (Level::Note, "seccomp", text.to_owned())
-    })
-}
-
-fn other_agents(jvm: &JvmProcess) -> Option<Check> {
-    let options = jvm.options();
-    let is_agent = |word: &&String| {
-        let is_ours = word.contains("ctxagent");
-        let prefixes = ["-javaagent:", "-agentpath:", "-agentlib:"];
-        !is_ours && prefixes.iter().any(|prefix| word.starts_with(prefix))
+    let check = |line: &str| {
+        let is_off = line.contains(": off") || line.contains("degraded");
+        let level = if is_off { Level::Note } else { Level::Fine };
+        (level, topic, line.to_owned())
     };
-    // Their options may hold secrets.
-    let name = |word: &String| word.split('=').next().unwrap_or_default().to_owned();
-    let others: Vec<String> = options.iter().filter(is_agent).map(name).collect();
-    (!others.is_empty()).then(|| (Level::Fine, "others", others.join(", ")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kernels_are_compared_by_number() {
-        for (release, is_new) in [
-            ("6.18.44-fc-v669", Some(true)),
-            ("6.4", Some(true)),
-            ("6.4-rc1", Some(true)),
-            ("6.3.99", Some(false)),
-            ("5.15.0-91-generic", Some(false)),
-            ("", None),
-            ("x.y", None),
-        ] {
-            assert_eq!(is_new_enough(release), is_new, "{release}");
-        }
-    }
+    Ok(status.lines().filter(is_told).map(check).collect())
 }

@@ -16,8 +16,8 @@ use std::time::{Duration, SystemTime};
 
 use hotspot_attach::{Helper, JvmProcess, Owner};
 use rustix::fs::{
-    AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, StatVfsMountFlags, flock, fstat,
-    fstatvfs, openat, unlinkat,
+    AtFlags, Dir, FlockOperation, Mode, OFlags, StatVfsMountFlags, flock, fstat, fstatvfs, openat,
+    unlinkat,
 };
 
 const PREFIX: &str = ".ctxjfr-";
@@ -144,12 +144,7 @@ impl Exchange {
     /// What the operating system says, or that it is no file of the JVM.
     pub(crate) fn open(&self, name: &str) -> io::Result<File> {
         let file = openat(&self.directory, name, EXISTING, Mode::empty())?;
-        let facts = fstat(&file)?;
-        let is_regular = FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile;
-        if !is_regular || facts.st_uid != self.owner.user {
-            return Err(io::Error::other("it is no file of the JVM"));
-        }
-        Ok(File::from(file))
+        self.owner.own_file(file)
     }
 
     /// A text that the JVM has written.

@@ -19,6 +19,20 @@ use crate::target::{self, Agent, AgentReply};
 const BEGUN: &[u8] = b"begun;";
 const DONE: &[u8] = b"done;";
 
+/// Begins a recording, which ends in order if this process is killed. Another one that runs is an
+/// error, and goes on.
+pub(crate) fn begin_recording(
+    jvm: &JvmProcess,
+    agent: &Agent<'_>,
+    options: &str,
+) -> Result<Guard, Failure> {
+    let guard = Guard::start(jvm, agent.exchange())
+        .map_err(|error| Failure::Finding(format!("cannot start a process: {error}")))?;
+    agent.command(options)?.into_result(jvm.pid())?;
+    guard.say(BEGUN);
+    Ok(guard)
+}
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Guard {
@@ -26,7 +40,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    pub(crate) fn start(jvm: &JvmProcess, exchange: &Exchange) -> io::Result<Self> {
+    fn start(jvm: &JvmProcess, exchange: &Exchange) -> io::Result<Self> {
         let (parent, name) = exchange.place();
         let child = Command::new("/proc/self/exe")
             .arg(GUARD)
@@ -40,11 +54,6 @@ impl Guard {
             .process_group(0)
             .spawn()?;
         Ok(Self { child })
-    }
-
-    /// From now on there is a recording to end.
-    pub(crate) fn recording_has_begun(&self) {
-        self.say(BEGUN);
     }
 
     fn say(&self, what: &[u8]) {

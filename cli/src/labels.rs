@@ -97,7 +97,7 @@ pub(crate) fn run(args: &LabelsArgs, output: &mut Output) -> Result<bool, Failur
             text::thousands(values.len() as u64),
         ]);
     }
-    output.columns(&rows, 2)?;
+    output.print_table(&rows, 2)?;
     if let Some((name, ..)) = attributes.iter().max_by_key(|(_, set, _)| set.value) {
         let files: Vec<String> = args
             .files

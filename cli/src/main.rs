@@ -10,10 +10,10 @@
 //! | [`shared`] | texts that outlive their chunk, each copied once |
 //! | [`statistics`], [`accounting`] | how sure a share is; whether all samples are accounted for |
 //! | [`report`], [`labels`], [`coverage`], [`summary`], [`check`], [`mod@print`], [`flame`] | a command each |
-//! | [`counters`] | a command that reads no file |
-//! | [`record`], [`control`], [`ps`], [`doctor`] | commands about running JVMs |
+//! | [`counters`], [`shell_help`] | commands that read no file |
+//! | [`record`], [`top`], [`control`], [`ps`], [`doctor`] | commands about running JVMs |
 //! | [`target`], [`exchange`], [`agent_library`] | the JVM and its agent; the files that pass to and from it |
-//! | [`guard`] | ends a recording if `ctxjfr` is killed |
+//! | [`guard`], [`interrupt`] | end a recording if `ctxjfr` is killed; Ctrl-C |
 //! | [`facts`] | what `summary` and `check` gather in one pass |
 
 mod accounting;
@@ -31,6 +31,7 @@ mod filter;
 mod flame;
 mod guard;
 mod input;
+mod interrupt;
 mod labels;
 mod output;
 mod print;
@@ -38,10 +39,12 @@ mod ps;
 mod record;
 mod report;
 mod shared;
+mod shell_help;
 mod statistics;
 mod summary;
 mod target;
 mod text;
+mod top;
 
 use std::process::ExitCode;
 
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
         Command::Coverage(args) => coverage::run(args, &mut output),
         Command::Counters(args) => counters::run(args, &mut output),
         Command::Record(args) => record::run(args, &mut output),
+        Command::Top(args) => top::run(args, &mut output),
         Command::Ps(args) => ps::run(args, &mut output),
         Command::Doctor(args) => doctor::run(args, &mut output),
         Command::Start(args) => control::start(args, &mut output),
@@ -77,6 +81,8 @@ fn main() -> ExitCode {
         Command::Status(args) => control::run("status", args, &mut output),
         Command::Pause(args) => control::run("pause", args, &mut output),
         Command::Resume(args) => control::run("resume", args, &mut output),
+        Command::Completions { shell } => shell_help::completions(*shell, &mut output),
+        Command::Man { directory } => shell_help::man(directory),
         Command::Pack { library, output } => agent_library::pack(library, output),
         Command::Guard { pid, parent, name } => guard::run(*pid, parent, name),
         Command::AsOwner { .. } => Ok(true), // above

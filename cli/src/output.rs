@@ -3,7 +3,11 @@
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::ops::Range;
+use std::os::fd::AsFd;
 use std::path::Path;
+
+use rustix::termios::tcgetwinsize;
 
 use crate::text;
 
@@ -29,6 +33,9 @@ impl From<io::Error> for Failure {
     }
 }
 
+/// Narrowest cell of a column that is cut for a narrow terminal.
+const MIN_PLACES: usize = 10;
+
 /// Where text goes.
 #[derive(Debug)]
 pub(crate) struct Output {
@@ -42,8 +49,7 @@ impl Output {
     pub(crate) fn new(raw: bool) -> Self {
         let stdout = io::stdout();
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let colour = stdout.is_terminal() && !no_colour && !dumb;
+        let colour = stdout.is_terminal() && !no_colour && !is_dumb();
         let progress = io::stderr().is_terminal();
         Self {
             stdout: BufWriter::with_capacity(64 << 10, stdout),
@@ -100,15 +106,22 @@ impl Output {
 
     pub(crate) fn style_warning(&self, text: &str) -> String {
         if self.colour {
-            format!("\x1b[33m{text}\x1b[0m")
+            format!("\x1b[31m{text}\x1b[0m")
         } else {
             text.to_owned()
         }
     }
 
-    /// Prints rows of cells in columns: the first `left` to the left, the others to the right.
-    /// The first row is the head.
-    pub(crate) fn columns(&mut self, rows: &[Vec<String>], left: usize) -> Result<(), Failure> {
+    /// Prints rows of cells, see [`Output::table`].
+    pub(crate) fn print_table(&mut self, rows: &[Vec<String>], left: usize) -> Result<(), Failure> {
+        self.table(rows, left)
+            .iter()
+            .try_for_each(|line| self.line(line))
+    }
+
+    /// Rows of cells as lines: the first `left` columns to the left, the others to the right. The
+    /// first row is the head.
+    pub(crate) fn table(&self, rows: &[Vec<String>], left: usize) -> Vec<String> {
         let columns = rows.first().map_or(0, Vec::len);
         let widths: Vec<usize> = (0..columns)
             .map(|column| {
@@ -118,6 +131,7 @@ impl Output {
                     .unwrap_or(0)
             })
             .collect();
+        let mut lines = Vec::with_capacity(rows.len());
         for (number, row) in rows.iter().enumerate() {
             let mut line = String::new();
             for (column, cell) in row.iter().enumerate() {
@@ -132,19 +146,118 @@ impl Output {
                 }
             }
             let line = line.trim_end();
-            self.line(if number == 0 {
+            lines.push(if number == 0 {
                 self.bold(line)
             } else {
                 line.to_owned()
-            })?;
+            });
         }
-        Ok(())
+        lines
+    }
+
+    /// A text behind `begin`, on a terminal in lines that fit, each `indent` places from the left.
+    pub(crate) fn hanging(&self, begin: &str, indent: usize, text: &str) -> Vec<String> {
+        let room = self.columns().map_or(usize::MAX, |places| {
+            places.saturating_sub(indent).max(MIN_PLACES)
+        });
+        let mut lines = vec![begin.to_owned()];
+        let mut used = 0;
+        for word in text.split(' ') {
+            let width = text::width(word);
+            if used > 0 && used + 1 + width > room {
+                lines.push(" ".repeat(indent));
+                used = 0;
+            } else if used > 0 {
+                used += 1;
+            }
+            if let Some(line) = lines.last_mut() {
+                if used > 0 {
+                    line.push(' ');
+                }
+                line.push_str(word);
+            }
+            used += width;
+        }
+        lines
+    }
+
+    /// Cuts the cells of some columns to `most` places, and on a terminal so that a row fits into a
+    /// line.
+    pub(crate) fn fit(&self, rows: &mut [Vec<String>], columns: Range<usize>, most: usize) {
+        let all = rows.first().map_or(0, Vec::len);
+        let width = |column: usize| {
+            let widths = rows.iter().map(|row| text::width(&row[column]));
+            widths.max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..all).map(width).collect();
+        let others = widths.iter().enumerate();
+        let others = others.filter(|(column, _)| !columns.contains(column));
+        // A blank at the begin, two between columns.
+        let taken = others.map(|(_, width)| width).sum::<usize>() + 2 * all.saturating_sub(1) + 1;
+        let room = self
+            .columns()
+            .map_or(usize::MAX, |places| places.saturating_sub(taken));
+        let wanted = widths[columns.clone()].iter().map(|&width| width.min(most));
+        let places = share_places(&wanted.collect::<Vec<_>>(), room);
+        for row in rows {
+            for (cell, &places) in row[columns.clone()].iter_mut().zip(&places) {
+                *cell = text::cut(cell, places);
+            }
+        }
+    }
+
+    /// Columns of the terminal that stdout is; `None` if it is none.
+    pub(crate) fn columns(&self) -> Option<usize> {
+        self.size().map(|(columns, _)| columns)
+    }
+
+    /// Columns and rows of a terminal that can be drawn on again.
+    pub(crate) fn redrawable(&self) -> Option<(usize, usize)> {
+        self.size().filter(|_| !is_dumb())
+    }
+
+    /// Columns and rows of the terminal that stdout is; `None` if it is none. It may change.
+    fn size(&self) -> Option<(usize, usize)> {
+        size_of(self.stdout.get_ref())
     }
 
     /// Whether long work may show how far it is.
     pub(crate) fn shows_progress(&self) -> bool {
         self.progress
     }
+}
+
+/// Whether the terminal knows no control sequences.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// Columns of the terminal that stderr is.
+pub(crate) fn stderr_columns() -> Option<usize> {
+    size_of(&io::stderr()).map(|(columns, _)| columns)
+}
+
+fn size_of(stream: &(impl AsFd + IsTerminal)) -> Option<(usize, usize)> {
+    if !stream.is_terminal() {
+        return None;
+    }
+    let size = tcgetwinsize(stream).ok()?;
+    // Some terminals do not know theirs.
+    let is_known = size.ws_col > 0 && size.ws_row > 0;
+    is_known.then_some((size.ws_col.into(), size.ws_row.into()))
+}
+
+/// Shares `room` among columns that want so many places: what one does not need another one gets.
+fn share_places(wanted: &[usize], mut room: usize) -> Vec<usize> {
+    let mut places = vec![0; wanted.len()];
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by_key(|&column| wanted[column]);
+    for (done, &column) in order.iter().enumerate() {
+        let share = (room / (wanted.len() - done)).max(MIN_PLACES);
+        places[column] = wanted[column].min(share);
+        room = room.saturating_sub(places[column]);
+    }
+    places
 }
 
 /// Makes text from a recording fit for the terminal, or leaves it with `--raw`.
@@ -233,4 +346,18 @@ pub(crate) fn write_file_with(
         let _ = std::fs::remove_file(&temporary);
     }
     published.map_err(|error| fail("cannot write", &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_share_the_room_that_others_leave() {
+        assert_eq!(share_places(&[50], 30), [30]);
+        assert_eq!(share_places(&[12, 50], 40), [12, 28]);
+        assert_eq!(share_places(&[50, 60], 41), [20, 21]);
+        assert_eq!(share_places(&[50, 4], 3), [MIN_PLACES, 4]);
+        assert_eq!(share_places(&[50, 4], usize::MAX), [50, 4]);
+    }
 }

@@ -8,7 +8,6 @@ use serde_json::json;
 use crate::args::PsArgs;
 use crate::output::{self, Failure, Output};
 use crate::target::{self, Agent};
-use crate::text;
 
 /// Widest cell of a main class.
 const MAX_MAIN: usize = 50;
@@ -41,6 +40,7 @@ fn ask(jvm: &JvmProcess) -> Option<Vec<String>> {
 struct Row {
     jvm: JvmProcess,
     user: String,
+    container: Option<String>,
     /// `recording`, `loaded`; `None` without an agent.
     agent: Option<&'static str>,
     /// `None` if the agent was not asked, or did not answer.
@@ -59,6 +59,7 @@ impl Row {
         let is_asked = agent.is_some() && wants_attributes;
         Self {
             user: name_of(users, jvm.owner().user),
+            container: jvm.container_id(),
             agent,
             attributes: is_asked.then(|| ask(&jvm)).flatten(),
             jvm,
@@ -88,29 +89,44 @@ pub(crate) fn run(args: &PsArgs, output: &mut Output) -> Result<bool, Failure> {
         output.line(" no JVM")?;
         return Ok(true);
     }
-    let mut head = vec!["pid", "inside", "user", "jdk", "main", "agent"];
-    head.extend(args.attributes.then_some("attributes"));
+    let mut table = table(&rows, args.attributes, output);
+    let columns = table[0].len();
+    // What is long stands at the end.
+    let long = columns - 1 - usize::from(args.attributes);
+    output.fit(&mut table, long..columns, MAX_MAIN);
+    output.print_table(&table, columns)?;
+    Ok(true)
+}
+
+/// The table with its head.
+fn table(rows: &[Row], with_attributes: bool, output: &Output) -> Vec<Vec<String>> {
+    let with_container = rows.iter().any(|row| row.container.is_some());
+    let mut head = vec!["pid", "inside", "user", "jdk", "agent"];
+    head.extend(with_container.then_some("container"));
+    head.push("main");
+    head.extend(with_attributes.then_some("attributes"));
     let mut table: Vec<Vec<String>> = vec![head.into_iter().map(str::to_owned).collect()];
     let unknown = || "?".to_owned();
-    for row in &rows {
-        let main = row.jvm.main_class().unwrap_or_else(unknown);
+    for row in rows {
         let mut cells = vec![
             row.jvm.pid().to_string(),
             row.jvm.inner_pid().to_string(),
             output.clean(&row.user),
             output.clean(&row.jvm.java_version().unwrap_or_else(unknown)),
-            text::cut(&output.clean(&main), MAX_MAIN),
             row.agent.unwrap_or("-").to_owned(),
         ];
-        if args.attributes {
+        if with_container {
+            let id = row.container.as_deref().map(target::short_id);
+            cells.push(id.unwrap_or("-").to_owned());
+        }
+        cells.push(output.clean(&row.jvm.main_class().unwrap_or_else(unknown)));
+        if with_attributes {
             let names = row.attributes.as_deref().unwrap_or_default();
             cells.push(output.clean(&names.join(", ")));
         }
         table.push(cells);
     }
-    let columns = table[0].len();
-    output.columns(&table, columns)?;
-    Ok(true)
+    table
 }
 
 fn as_json(rows: &[Row], hidden: usize) -> serde_json::Value {
@@ -119,7 +135,7 @@ fn as_json(rows: &[Row], hidden: usize) -> serde_json::Value {
             "pid": row.jvm.pid(), "inner_pid": row.jvm.inner_pid(),
             "uid": row.jvm.owner().user, "user": row.user,
             "java_version": row.jvm.java_version(), "main": row.jvm.main_class(),
-            "agent": row.agent, "attributes": row.attributes,
+            "container": row.container, "agent": row.agent, "attributes": row.attributes,
         })
     };
     let jvms: Vec<serde_json::Value> = rows.iter().map(jvm).collect();

@@ -2,21 +2,17 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use hotspot_attach::JvmProcess;
 use indicatif::{ProgressBar, ProgressStyle};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::args::{FilterArgs, FlameArgs, RecordArgs, ReportArgs};
-use crate::collect::{self, Query, key_of};
+use crate::collect::{self, Query, THREAD};
 use crate::filter::Filter;
-use crate::guard::Guard;
+use crate::guard;
+use crate::interrupt::{EarlyEnd, Interrupt};
 use crate::output::{self, Failure, Output};
 use crate::target::{self, Agent};
 use crate::text;
@@ -28,14 +24,16 @@ const RECORDING: &str = "recording.jfr";
 const GRACE: Duration = Duration::from_secs(30);
 /// How often the progress is shown.
 const TICK: Duration = Duration::from_millis(100);
-/// Exit code after a second Ctrl-C, as shells have it.
-const INTERRUPTED: i32 = 130;
+/// Places of the progress bar, and of the words in front of it.
+const MIN_BAR: usize = 8;
+const MAX_BAR: usize = 40;
+const MAX_MESSAGE: usize = 44;
 /// Options of a start that this command sets, or that make more than one file.
 const NO_OPTIONS: [&str; 6] = ["file", "loop", "timeout", "duration", "overwrite", "reply"];
 
 /// Runs the command. Returns whether everything is fine.
 pub(crate) fn run(args: &RecordArgs, output: &mut Output) -> Result<bool, Failure> {
-    check_options(&args.options)?;
+    target::check_options("record", &NO_OPTIONS, &args.options)?;
     let jvm = target::find(&args.jvm)?;
     let file = match &args.output {
         Some(file) => file.clone(),
@@ -62,22 +60,19 @@ fn record(
 ) -> Result<(Option<String>, bool), Failure> {
     let pid = jvm.pid();
     let agent = Agent::new(jvm, args.agent.as_deref())?;
-    let guard = Guard::start(jvm, agent.exchange())
-        .map_err(|error| Failure::Finding(format!("cannot start a process: {error}")))?;
-    let interrupt = Interrupt::new()
-        .map_err(|error| Failure::Finding(format!("cannot wait for Ctrl-C: {error}")))?;
-    let started = agent.command(&start_options(args, &agent.exchange().path_of(RECORDING)))?;
-    started.into_result(pid)?;
-    guard.recording_has_begun();
+    agent.warn_of_other_release()?;
+    let interrupt = Interrupt::new()?;
+    let file_in_jvm = agent.exchange().path_of(RECORDING);
+    let guard = guard::begin_recording(jvm, &agent, &start_options(args, &file_in_jvm))?;
     let begun = Instant::now();
     let progress = progress(jvm, args.duration);
     let end = wait(jvm, &interrupt, args.duration, &progress);
     progress.finish_and_clear();
     let lasted = text::duration(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX));
     let (line, is_whole) = match end {
-        End::Time => (None, true),
-        End::Interrupt => (Some(format!("stopped by Ctrl-C after {lasted}")), true),
-        End::Process => (
+        None => (None, true),
+        Some(EarlyEnd::Interrupt) => (Some(format!("stopped by Ctrl-C after {lasted}")), true),
+        Some(EarlyEnd::Process) => (
             Some(format!(
                 "process {pid} has ended after {lasted}; so has the recording"
             )),
@@ -85,8 +80,8 @@ fn record(
         ),
     };
     let stopped = match end {
-        End::Process => Ok(String::new()),
-        End::Time | End::Interrupt => agent
+        Some(EarlyEnd::Process) => Ok(String::new()),
+        None | Some(EarlyEnd::Interrupt) => agent
             .command("stop")
             .and_then(|answer| answer.into_result(pid)),
     };
@@ -102,17 +97,6 @@ fn record(
         Ok(_) => Ok((line, is_whole)),
         Err(Failure::Finding(why)) => Ok((Some(why), false)),
         Err(other) => Err(other),
-    }
-}
-
-fn check_options(options: &[String]) -> Result<(), Failure> {
-    let items = options.iter().flat_map(|text| text.split(','));
-    let mut names = items.map(|item| item.split('=').next().unwrap_or(item));
-    match names.find(|name| NO_OPTIONS.contains(name)) {
-        Some(name) => Err(Failure::Usage(format!(
-            "record sets '{name}' itself: use -o and -d, or ctxjfr start"
-        ))),
-        None => Ok(()),
     }
 }
 
@@ -143,54 +127,20 @@ fn copy(recording: io::Result<File>, to: &Path, replace: bool) -> Result<(), Str
     })
 }
 
-/// Ctrl-C, or a request to end.
-struct Interrupt {
-    wake: UnixStream,
-}
-
-impl Interrupt {
-    /// From now on the first one ends the recording, a second one ends the program at once.
-    fn new() -> io::Result<Self> {
-        let (wake, sender) = UnixStream::pair()?;
-        let once = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
-            signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED, once.clone())?;
-            signal_hook::flag::register(signal, once.clone())?;
-            signal_hook::low_level::pipe::register(signal, sender.try_clone()?)?;
-        }
-        Ok(Self { wake })
-    }
-}
-
-/// Why a recording ends.
-#[derive(Debug, Clone, Copy)]
-enum End {
-    Time,
-    Interrupt,
-    Process,
-}
-
-fn wait(jvm: &JvmProcess, interrupt: &Interrupt, limit: Duration, progress: &ProgressBar) -> End {
+/// Waits for the end of the recording; `None` at its time.
+fn wait(
+    jvm: &JvmProcess,
+    interrupt: &Interrupt,
+    limit: Duration,
+    progress: &ProgressBar,
+) -> Option<EarlyEnd> {
     let begun = Instant::now();
     loop {
         let passed = begun.elapsed();
-        let Some(left) = limit.checked_sub(passed).filter(|left| !left.is_zero()) else {
-            return End::Time;
-        };
+        let left = limit.checked_sub(passed).filter(|left| !left.is_zero())?;
         progress.set_position(u64::try_from(passed.as_millis()).unwrap_or(u64::MAX));
-        let end = jvm.end_signal();
-        let mut handles = [
-            PollFd::new(&end, PollFlags::IN),
-            PollFd::new(&interrupt.wake, PollFlags::IN),
-        ];
-        let step = Timespec::try_from(left.min(TICK)).unwrap_or_default();
-        // A failure is an interruption by a signal, of which the next round hears.
-        let _ = poll(&mut handles, Some(&step));
-        if !handles[1].revents().is_empty() {
-            return End::Interrupt;
-        }
-        if !handles[0].revents().is_empty() {
-            return End::Process;
+        if let Some(end) = interrupt.wait(jvm, left.min(TICK)) {
+            return Some(end);
         }
     }
 }
@@ -205,9 +155,15 @@ fn progress(jvm: &JvmProcess, limit: Duration) -> ProgressBar {
         output::warn(&format!("recording {what} for {limit}"));
         return bar;
     }
-    let style = ProgressStyle::with_template(" {msg} [{bar:40}] {percent} %, Ctrl-C ends it");
+    // The bar gets what the words leave of the line.
+    let message = text::cut(&format!("recording {what}"), MAX_MESSAGE);
+    let words = text::width(&message) + " [] 100 %, Ctrl-C ends it".len() + 2;
+    let room = output::stderr_columns().unwrap_or(0).saturating_sub(words);
+    let bar_len = room.clamp(MIN_BAR, MAX_BAR);
+    let template = format!(" {{msg}} [{{bar:{bar_len}}}] {{percent}} %, Ctrl-C ends it");
+    let style = ProgressStyle::with_template(&template);
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        .with_message(format!("recording {what}"))
+        .with_message(message)
 }
 
 /// Prints the report and draws the flame graph.
@@ -245,7 +201,7 @@ fn show(args: &RecordArgs, file: &Path, output: &mut Output) -> Result<bool, Fai
 
 /// The attribute that most of the CPU time has, or `thread`.
 fn best_key(file: &Path, output: &Output) -> Result<String, Failure> {
-    let filter = Filter::new(&FilterArgs::default())?;
+    let filter = Filter::cpu();
     let query = Query {
         keys: Vec::new(),
         filter: filter.clone(),
@@ -254,25 +210,5 @@ fn best_key(file: &Path, output: &Output) -> Result<String, Failure> {
     };
     let collected = collect::collect(&[file.to_owned()], &query, output)?;
     let (total, ..) = collected.into_total(&filter);
-    let used = total
-        .attributes
-        .iter()
-        .filter(|(_, sums)| sums.set.value > 0);
-    let best = used.max_by_key(|(_, sums)| sums.set.value);
-    Ok(best.map_or_else(
-        || "thread".to_owned(),
-        |(name, _)| key_of(name).into_owned(),
-    ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_that_record_sets_are_refused() {
-        let check = |text: &str| check_options(&[text.to_owned()]).is_ok();
-        assert!(check("event=cpu+wall,interval=5ms") && check("ctx=file"));
-        assert!(!check("interval=5ms,file=x.jfr") && !check("loop=1m") && !check("timeout=1s"));
-    }
+    Ok(total.best_key().unwrap_or_else(|| THREAD.to_owned()))
 }

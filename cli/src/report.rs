@@ -9,59 +9,17 @@ use serde_json::json;
 
 use crate::accounting::{Accounting, accounts_of};
 use crate::args::ReportArgs;
-use crate::collect::{self, Collected, FALLBACK_INTERVAL_NANOS, GroupKey, Query, Sum, TypeSums};
+use crate::collect::{self, Collected, FALLBACK_INTERVAL_NANOS, Query, TypeSums};
 use crate::filter::{Filter, Unit};
 use crate::output::{Failure, Output};
-use crate::statistics::{effective_samples, mean_value, share, wilson};
+use crate::statistics::{mean_value, share};
 use crate::text;
 
-/// Widest cell of a value.
-const MAX_PLACES: usize = 60;
+mod rows;
+mod table;
 
-struct Row {
-    key: GroupKey,
-    sum: Sum,
-    share: f64,
-    /// `None` of what was not sampled.
-    interval: Option<(f64, f64)>,
-}
-
-impl Row {
-    fn is_unlabelled(&self) -> bool {
-        self.key.values.iter().all(Option::is_none)
-    }
-}
-
-fn rows(total: &TypeSums, unit: Unit) -> Vec<Row> {
-    let all = &total.total;
-    let samples = effective_samples(all.value, all.value_squares);
-    let row = |(key, (sum, _)): (&GroupKey, &(Sum, _))| {
-        let share = share(sum.value, all.value);
-        Row {
-            key: key.clone(),
-            sum: *sum,
-            share,
-            interval: unit.is_sampled().then(|| wilson(share, samples)),
-        }
-    };
-    let mut rows: Vec<Row> = total.groups.iter().map(row).collect();
-    rows.sort_by(|a, b| {
-        (a.is_unlabelled(), a.key.vm_kind.is_some())
-            .cmp(&(b.is_unlabelled(), b.key.vm_kind.is_some()))
-            .then(b.sum.value.cmp(&a.sum.value))
-            .then_with(|| a.key.cmp(&b.key))
-    });
-    rows
-}
-
-/// Share of the Java threads' total that has one of the labels.
-fn coverage(rows: &[Row], total: &TypeSums) -> f64 {
-    let unlabelled = rows
-        .iter()
-        .filter(|row| row.is_unlabelled() && row.key.vm_kind.is_none());
-    let unlabelled: u64 = unlabelled.map(|row| row.sum.value).sum();
-    1.0 - total.coverage(unlabelled)
-}
+pub(crate) use rows::{Row, coverage, rows, rows_json};
+pub(crate) use table::{Column, Table};
 
 /// Runs the command; gives whether everything is fine.
 pub(crate) fn run(args: &ReportArgs, output: &mut Output) -> Result<bool, Failure> {
@@ -151,10 +109,6 @@ fn interval_line(total: &TypeSums, asked_nanos: u64) -> Option<String> {
     ))
 }
 
-fn value_text(value: Option<&str>) -> &str {
-    value.unwrap_or("-")
-}
-
 fn as_json(
     args: &ReportArgs,
     unit: Unit,
@@ -164,19 +118,6 @@ fn as_json(
     collected: &Collected,
     accounting: &Accounting,
 ) -> serde_json::Value {
-    let rows_json: Vec<serde_json::Value> = rows
-        .iter()
-        .map(|row| {
-            json!({
-                "values": row.key.values.iter().map(Option::as_deref).collect::<Vec<_>>(),
-                "samples": row.sum.samples, "weight": row.sum.weight, "value": row.sum.value,
-                "not_java": row.key.vm_kind.is_some(), "vm_kind": row.key.vm_kind.map(|_|
-                    row.key.name_without_values()),
-                "share": row.share, "share_low": row.interval.map(|i| i.0),
-                    "share_high": row.interval.map(|i| i.1),
-            })
-        })
-        .collect();
     let reached: Vec<_> = reached_intervals(total)
         .into_iter()
         .filter(|_| unit == Unit::Cpu)
@@ -189,10 +130,9 @@ fn as_json(
         "interval_ns": collected.interval_nanos, "interval_assumed": collected.interval_guessed,
         "intervals_reached_ns": reached,
         "covered_ns": collected.covered_nanos(), "chunks": collected.outcome.chunks,
-        "total": {"samples": total.total.samples, "weight": total.total.weight,
-            "value": total.total.value},
+        "total": total.total.json(),
         "coverage": coverage(rows, total),
-        "rows": rows_json,
+        "rows": rows_json(rows),
         "accounting": accounting.json(accounts_of(unit)), "sleeping_left_out": collected.sleeping,
         "damages": collected.outcome.damages,
     })
@@ -264,57 +204,36 @@ fn print_table(
     {
         output.line(line)?;
     }
+    output.line(coverage_line(&args.by, unit, rows, total, output))?;
+    output.line("")?;
+    for line in Table::new(&args.by, Column::Sum(unit)).lines(rows, args.limit, output) {
+        output.line(line)?;
+    }
+    output.line("")?;
+    accounting.print(accounts_of(unit), output)?;
+    let named = rows.iter().find(|row| !row.is_unlabelled());
+    print_next(args, named, total, output)
+}
+
+/// How much of the whole has one of the keys.
+pub(crate) fn coverage_line(
+    keys: &[String],
+    unit: Unit,
+    rows: &[Row],
+    total: &TypeSums,
+    output: &Output,
+) -> String {
     let of_java = if total.not_java().samples > 0 {
         " of Java threads"
     } else {
         ""
     };
-    output.line(format!(
+    format!(
         " coverage: {} of the {}{of_java} has {}",
         text::percent(coverage(rows, total)),
         unit.whole(),
-        output.clean(&args.by.join(" or "))
-    ))?;
-    output.line("")?;
-    let shown = if args.limit == 0 {
-        rows.len()
-    } else {
-        args.limit
-    };
-    let (named, rest): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| !row.is_unlabelled());
-    let mut table = Table::new(&args.by, unit);
-    for row in named.iter().take(shown) {
-        table.push(
-            row.key
-                .values
-                .iter()
-                .map(|value| output.clean(value_text(value.as_deref())))
-                .collect(),
-            row,
-        );
-    }
-    let mut hidden = Sum::default();
-    named
-        .iter()
-        .skip(shown)
-        .for_each(|row| hidden.add(&row.sum));
-    for row in rest {
-        let mut cells = vec![String::new(); row.key.values.len()];
-        cells[0] = row.key.name_without_values();
-        table.push(cells, row);
-    }
-    table.print(output)?;
-    if named.len() > shown {
-        let more = format!(
-            " ... and {} more rows with {} (--limit 0 shows all)",
-            named.len() - shown,
-            unit.show(hidden.value)
-        );
-        output.line(output.dim(&more))?;
-    }
-    output.line("")?;
-    accounting.print(accounts_of(unit), output)?;
-    print_next(args, &named, total, output)
+        output.clean(&keys.join(" or "))
+    )
 }
 
 fn headline(files: &[PathBuf], unit: Unit, total: &TypeSums, collected: &Collected) -> String {
@@ -339,51 +258,9 @@ fn headline(files: &[PathBuf], unit: Unit, total: &TypeSums, collected: &Collect
     line
 }
 
-struct Table {
-    rows: Vec<Vec<String>>,
-    left: usize,
-    unit: Unit,
-}
-
-impl Table {
-    fn new(keys: &[String], unit: Unit) -> Self {
-        let mut head: Vec<String> = keys
-            .iter()
-            .map(|key| text::terminal(key).into_owned())
-            .collect();
-        head.extend([unit.head(), "share"].map(str::to_owned));
-        if unit.is_sampled() {
-            head.push("95 % interval".to_owned());
-        }
-        head.push("samples".to_owned());
-        Self {
-            rows: vec![head],
-            left: keys.len(),
-            unit,
-        }
-    }
-
-    fn push(&mut self, mut cells: Vec<String>, row: &Row) {
-        for cell in &mut cells {
-            *cell = text::cut(cell, MAX_PLACES);
-        }
-        cells.push(self.unit.show(row.sum.value));
-        cells.push(text::percent(row.share));
-        if let Some((low, high)) = row.interval {
-            cells.push(format!("{:.1} – {}", low * 100.0, text::percent(high)));
-        }
-        cells.push(text::thousands(row.sum.samples));
-        self.rows.push(cells);
-    }
-
-    fn print(&self, output: &mut Output) -> Result<(), Failure> {
-        output.columns(&self.rows, self.left)
-    }
-}
-
 fn print_next(
     args: &ReportArgs,
-    named: &[&Row],
+    top: Option<&Row>,
     total: &TypeSums,
     output: &mut Output,
 ) -> Result<(), Failure> {
@@ -395,7 +272,7 @@ fn print_next(
     // What the samples were chosen by holds for what comes next.
     let files = format!("{}{}", files.join(" "), args.filter.words());
     let mut commands = Vec::new();
-    if let Some(top) = named.first()
+    if let Some(top) = top
         && let Some((key, value)) = args
             .by
             .iter()
@@ -418,7 +295,7 @@ fn print_next(
     }
     let by = text::shell(&args.by.join(","));
     commands.push(format!("ctxjfr flame {files} --by {by} -o flame.html"));
-    if named.is_empty() || total.attributes.len() > args.by.len() {
+    if top.is_none() || total.attributes.len() > args.by.len() {
         commands.push(format!("ctxjfr labels {files}"));
     }
     output.line("")?;

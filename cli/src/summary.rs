@@ -69,7 +69,7 @@ pub(crate) fn run(args: &FilesArgs, output: &mut Output) -> Result<bool, Failure
             text::thousands(*bytes),
         ]);
     }
-    output.columns(&rows, 1)?;
+    output.print_table(&rows, 1)?;
     if types.len() > MAX_SHOWN_TYPES {
         output.line(output.dim(&format!(
             " ... and {} more types (--json shows all)",
@@ -99,5 +99,5 @@ fn print_attributes(total: &TypeSums, output: &mut Output) -> Result<(), Failure
             text::percent(total.coverage(sums.set.value)),
         ]);
     }
-    output.columns(&rows, 1)
+    output.print_table(&rows, 1)
 }

@@ -9,7 +9,7 @@ use hotspot_attach::{AttachError, JvmProcess};
 use crate::agent_library;
 use crate::args::AS_OWNER;
 use crate::exchange::Exchange;
-use crate::output::Failure;
+use crate::output::{self, Failure};
 
 /// The file with the agent's answer.
 const REPLY: &str = "reply";
@@ -18,14 +18,38 @@ const OTHER_COPY: &str = "another copy of the agent, ";
 /// What `Agent_OnAttach` returns for wrong options.
 const WRONG_OPTIONS: i32 = 1;
 
-/// The JVM with this process id, or the only one whose main class has this part.
+/// Hexadecimal digits of a container's id that are enough to name it.
+const MIN_ID_DIGITS: usize = 4;
+/// Digits of an id that are shown, as container engines do.
+const SHOWN_ID_DIGITS: usize = 12;
+
+/// The JVM with this process id; else the only one whose main class has this part, or that is in
+/// the container whose id begins so.
 pub(crate) fn find(word: &str) -> Result<JvmProcess, Failure> {
-    if let Ok(pid) = word.parse::<u32>() {
-        return JvmProcess::open(pid).map_err(|error| failed(pid, &error));
+    let Ok(pid) = word.parse::<u32>() else {
+        return find_by_word(word);
+    };
+    match JvmProcess::open(pid) {
+        // An id of a container may have no letter.
+        Err(error @ AttachError::NoProcess) if is_begin_of_id(word) => {
+            find_by_word(word).map_err(|failure| match failure {
+                Failure::Finding(_) => failed(pid, &error),
+                several => several,
+            })
+        }
+        found => found.map_err(|error| failed(pid, &error)),
     }
+}
+
+fn find_by_word(word: &str) -> Result<JvmProcess, Failure> {
     let (mut all, closed) =
         JvmProcess::all().map_err(|error| Failure::Finding(format!("/proc: {error}")))?;
-    all.retain(|jvm| jvm.main_class().is_some_and(|main| main.contains(word)));
+    let is_id = is_begin_of_id(word);
+    let begin = word.to_ascii_lowercase();
+    let is_in_container =
+        |jvm: &JvmProcess| is_id && jvm.container_id().is_some_and(|id| id.starts_with(&begin));
+    let has_main = |jvm: &JvmProcess| jvm.main_class().is_some_and(|main| main.contains(word));
+    all.retain(|jvm| has_main(jvm) || is_in_container(jvm));
     let is_named = |jvm: &JvmProcess| {
         let main = jvm.main_class().unwrap_or_default();
         main == word || main.rsplit(['.', '/']).next() == Some(word)
@@ -40,20 +64,50 @@ pub(crate) fn find(word: &str) -> Result<JvmProcess, Failure> {
                 0 => String::new(),
                 count => format!("; {count} JVMs of other users cannot be seen, but by root"),
             };
+            let or_container = if is_id { ", or a container" } else { "" };
             Err(Failure::Finding(format!(
-                "no JVM has a main class with '{word}'; ctxjfr ps lists them{others}"
+                "no JVM has a main class{or_container} with '{word}'; ctxjfr ps lists them{others}"
             )))
         }
         _ => {
-            let name = |jvm: &JvmProcess| {
-                format!("{} {}", jvm.pid(), jvm.main_class().unwrap_or_default())
-            };
-            let names: Vec<String> = all.iter().map(name).collect();
+            let names: Vec<String> = all.iter().map(shown_with_container).collect();
             Err(Failure::Usage(format!(
-                "'{word}' is part of several main classes; give the process id: {}",
+                "'{word}' fits several JVMs; give the process id: {}",
                 names.join(", ")
             )))
         }
+    }
+}
+
+fn is_begin_of_id(word: &str) -> bool {
+    word.len() >= MIN_ID_DIGITS && word.chars().all(|c| c.is_ascii_hexdigit())
+}
+
+/// The begin of a container's id.
+pub(crate) fn short_id(id: &str) -> &str {
+    id.get(..SHOWN_ID_DIGITS).unwrap_or(id)
+}
+
+fn shown_with_container(jvm: &JvmProcess) -> String {
+    let main = jvm.main_class().unwrap_or_default();
+    let container = jvm.container_id();
+    let container = container.map(|id| format!(" in {}", short_id(&id)));
+    format!("{} {main}{}", jvm.pid(), container.unwrap_or_default())
+}
+
+/// Refuses options of the agent that `command` sets itself.
+pub(crate) fn check_options(
+    command: &str,
+    own: &[&str],
+    options: &[String],
+) -> Result<(), Failure> {
+    let items = options.iter().flat_map(|text| text.split(','));
+    let mut names = items.map(|item| item.split('=').next().unwrap_or(item));
+    match names.find(|name| own.contains(name)) {
+        Some(name) => Err(Failure::Usage(format!(
+            "{command} sets '{name}' itself: ctxjfr start takes it"
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -159,6 +213,32 @@ impl<'j> Agent<'j> {
         }
     }
 
+    /// A line if the agent that the JVM has loaded is of another release. Commands that both know
+    /// work.
+    pub(crate) fn other_release(&self) -> Result<Option<String>, Failure> {
+        if loaded(self.jvm).is_none() {
+            return Ok(None);
+        }
+        let pid = self.jvm.pid();
+        let answer = self.command("version")?.into_result(pid)?;
+        let version = answer.trim().trim_start_matches("ctxagent ");
+        let own = env!("CARGO_PKG_VERSION");
+        Ok((version != own).then(|| {
+            format!(
+                "process {pid} has agent {version}, this is ctxjfr {own}; what both know works, \
+                 and a restart of the JVM takes the new agent"
+            )
+        }))
+    }
+
+    /// Warns of an agent of another release.
+    pub(crate) fn warn_of_other_release(&self) -> Result<(), Failure> {
+        if let Some(line) = self.other_release()? {
+            output::warn(&line);
+        }
+        Ok(())
+    }
+
     fn ask(&self, library: &str, options: &str) -> Result<AgentReply, Failure> {
         let pid = self.jvm.pid();
         let text = format!("{options},reply={}", self.exchange.path_of(REPLY));
@@ -207,4 +287,17 @@ fn helper() -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.arg(AS_OWNER);
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_a_command_sets_are_refused() {
+        let own = ["file", "loop", "timeout"];
+        let check = |text: &str| check_options("record", &own, &[text.to_owned()]).is_ok();
+        assert!(check("event=cpu+wall,interval=5ms") && check("ctx=file"));
+        assert!(!check("interval=5ms,file=x.jfr") && !check("loop=1m") && !check("timeout=1s"));
+    }
 }

@@ -8,6 +8,7 @@
 //! | [`build`] | the agent library, `ctxjfr`, the Java API and the programs of `tests/java`, each built once |
 //! | [`process`] | a child process: lines as they come, conditions with a deadline, time limit |
 //! | [`jvm`] | a JVM with agent, class path and directory of its own |
+//! | [`tool`] | `ctxjfr` on a running JVM, and what it must leave behind |
 //! | [`pages`] | the pages of the source tree, and the shell commands in them |
 //! | [`recording`] | a recording as the stock `jfr` tool and `ctxjfr` see it |
 //!
@@ -26,10 +27,12 @@ pub mod jvm;
 pub mod pages;
 pub mod process;
 pub mod recording;
+pub mod tool;
 pub mod workspace;
 
 pub use jdk::Jdk;
 pub use jvm::{Jvm, RunningJvm, TestDir, retry_late_write};
 pub use process::ProcessOutput;
 pub use recording::Recording;
+pub use tool::Tool;
 pub use workspace::env_number;

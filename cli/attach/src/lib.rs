@@ -4,7 +4,7 @@
 //! | module | duty |
 //! |---|---|
 //! | `process` | a JVM process: who it is, its files as it sees them |
-//! | `status`, `mappings`, `command_line` | what `/proc` says of a process, parsed |
+//! | `status`, `mappings`, `command_line`, `container` | what `/proc` says of a process, parsed |
 //! | `owner` | what must be done as the JVM's user |
 //! | `root` | directories below the root of another process |
 //! | `load` | has a JVM load an agent |
@@ -24,6 +24,7 @@
 
 mod channel;
 mod command_line;
+mod container;
 mod error;
 mod load;
 mod mappings;
@@ -36,4 +37,4 @@ mod status;
 pub use error::AttachError;
 pub use owner::{Helper, Owner, run_helper};
 pub use process::JvmProcess;
-pub use protocol::MAX_ARGUMENT_BYTES;
+pub use protocol::{MAX_ARGUMENT_BYTES, MAX_LONG_ARGUMENT_BYTES};

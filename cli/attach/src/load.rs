@@ -7,7 +7,7 @@ use crate::channel;
 use crate::error::AttachError;
 use crate::owner::Helper;
 use crate::process::JvmProcess;
-use crate::protocol;
+use crate::protocol::{self, Version};
 
 /// A process that ends closes its sockets before it counts as ended.
 const END_DELAY: Duration = Duration::from_millis(200);
@@ -25,16 +25,41 @@ impl JvmProcess {
         limit: Duration,
         helper: Helper<'_>,
     ) -> Result<i32, AttachError> {
-        let request = protocol::load_request(library, options)?;
-        self.check_is_running()?;
-        let stream = channel::connect(self, limit, helper)?;
-        let reply = protocol::exchange(stream, &request).map_err(|error| match error.kind() {
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => AttachError::NoAnswer(limit),
-            _ => AttachError::Closed,
-        });
-        match reply.and_then(|reply| protocol::agent_code(&reply)) {
+        match self.load(library, options, limit, helper) {
             Err(AttachError::Closed) if self.ended_within(END_DELAY) => Err(AttachError::Ended),
             other => other,
         }
+    }
+
+    /// In version 2 of the protocol only what version 1 has no room for: that takes a request more.
+    fn load(
+        &self,
+        library: &str,
+        options: &str,
+        limit: Duration,
+        helper: Helper<'_>,
+    ) -> Result<i32, AttachError> {
+        let mut version = Version::One;
+        if !version.fits(&[library, options]) {
+            let reply = self.ask(&protocol::version_request(), limit, helper)?;
+            version = Version::of_reply(&reply);
+        }
+        let request = version.load_request(library, options)?;
+        protocol::agent_code(&self.ask(&request, limit, helper)?)
+    }
+
+    /// Sends a request and returns the reply.
+    fn ask(
+        &self,
+        request: &[u8],
+        limit: Duration,
+        helper: Helper<'_>,
+    ) -> Result<String, AttachError> {
+        self.check_is_running()?;
+        let stream = channel::connect(self, limit, helper)?;
+        protocol::exchange(stream, request).map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => AttachError::NoAnswer(limit),
+            _ => AttachError::Closed,
+        })
     }
 }

@@ -6,11 +6,11 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-use rustix::fs::{AtFlags, Mode, OFlags, fstat, mkdirat, openat, unlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, mkdirat, openat, unlinkat};
 use rustix::net::{SocketAddrUnix, connect};
 use rustix::process::{getegid, geteuid};
 
@@ -38,6 +38,20 @@ impl Owner {
     fn is_us(self) -> bool {
         let user = geteuid();
         user.as_raw() == self.user && (getegid().as_raw() == self.group || !user.is_root())
+    }
+
+    /// An open file, if it is a regular one of this user: what else a JVM's user puts in its place
+    /// could block us, or be read with our rights.
+    ///
+    /// # Errors
+    /// It is something else, or what the operating system says.
+    pub fn own_file(self, file: OwnedFd) -> io::Result<File> {
+        let facts = fstat(&file)?;
+        let is_regular = FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile;
+        if !is_regular || facts.st_uid != self.user {
+            return Err(io::Error::other("it is no file of the JVM"));
+        }
+        Ok(File::from(file))
     }
 }
 

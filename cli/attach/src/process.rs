@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, geteuid, pidfd_open, pidfd_send_signal};
 
 use crate::command_line;
+use crate::container;
 use crate::error::AttachError;
 use crate::mappings::{self, Mappings};
 use crate::owner::{Helper, Owner, Task};
@@ -110,6 +111,15 @@ impl JvmProcess {
         }
     }
 
+    /// The id of the container that it is in, 64 hexadecimal digits, as far as `/proc` tells.
+    pub fn container_id(&self) -> Option<String> {
+        let text = |name| {
+            let bytes = fs::read(format!("/proc/{}/{name}", self.pid)).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        container::id(&text("cgroup"), &text("mountinfo"))
+    }
+
     /// Its main class, jar or module; of a program that embeds the JVM its name.
     pub fn main_class(&self) -> Option<String> {
         command_line::main_class(&self.command_line())
@@ -158,6 +168,40 @@ impl JvmProcess {
         let directory = root::open_directory(&self.root, path)?;
         let real = self.path_of(&format!("/proc/self/fd/{}", directory.as_raw_fd()));
         Ok((directory, real.unwrap_or_else(|| path.to_owned())))
+    }
+
+    /// Opens a regular file of the JVM's user by its path as the process sees it.
+    ///
+    /// # Errors
+    /// What the operating system says, or that it is no such file.
+    pub fn open_file(&self, path: &Path) -> io::Result<File> {
+        let working = || {
+            let directory = self.working_directory();
+            directory.ok_or_else(|| io::Error::other("its working directory is not known"))
+        };
+        let path = if path.is_absolute() {
+            path.to_owned()
+        } else {
+            working()?.join(path)
+        };
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        self.owner()
+            .own_file(root::open_below(&self.root, &path, flags)?)
+    }
+
+    /// Opens the library of its VM.
+    ///
+    /// # Errors
+    /// What the operating system says, or that it is no regular file.
+    pub fn open_vm_library(&self) -> io::Result<File> {
+        let path = self.mappings.vm().ok_or(ErrorKind::NotFound)?;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        let file = File::from(root::open_below(&self.root, path, flags)?);
+        if file.metadata()?.is_file() {
+            Ok(file)
+        } else {
+            Err(ErrorKind::InvalidInput.into())
+        }
     }
 
     /// Makes a directory, mode 0700, that belongs to the JVM's user, in a directory that

@@ -171,6 +171,29 @@ struct SplitSample {
 }
 
 pub(crate) fn collect_chunk(file: usize, chunk: &ParsedChunk<'_>, query: &Query) -> ChunkSums {
+    let whole = Start {
+        offset: 0,
+        nanos: chunk.header().start_nanos,
+    };
+    collect_chunk_from(whole, file, chunk, query)
+}
+
+/// Where the part of a chunk begins that is not known yet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Start {
+    /// Offset of the first event from the chunk's start.
+    pub(crate) offset: u64,
+    /// The moment, in nanoseconds since 1970.
+    pub(crate) nanos: i64,
+}
+
+/// The sums of the samples from `start` on. Counters and settings are of the whole chunk.
+pub(crate) fn collect_chunk_from(
+    start: Start,
+    file: usize,
+    chunk: &ParsedChunk<'_>,
+    query: &Query,
+) -> ChunkSums {
     let unit = query.filter.unit();
     let settings = chunk.settings();
     let interval = interval_nanos(&settings, unit);
@@ -194,7 +217,7 @@ pub(crate) fn collect_chunk(file: usize, chunk: &ParsedChunk<'_>, query: &Query)
         is_of_wall_time,
         interval_nanos: interval,
         interval_guessed: false,
-        first_nanos: header.start_nanos,
+        first_nanos: start.nanos,
         last_nanos: end,
         sample_types: chunk
             .metadata()
@@ -215,6 +238,9 @@ pub(crate) fn collect_chunk(file: usize, chunk: &ParsedChunk<'_>, query: &Query)
     let late = LateLabels::of(chunk);
     // What cannot be read is among the chunk's damages.
     for sample in chunk.samples(wants_type).flatten() {
+        if sample.offset < start.offset {
+            continue;
+        }
         let place = *type_places
             .entry(sample.columns().type_index())
             .or_insert_with(|| {

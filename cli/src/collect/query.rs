@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use crate::filter::Filter;
 
 /// Keys that name no attribute of the recording.
-pub(super) const BUILT_IN: [&str; 3] = ["thread", "state", "event"];
+pub(super) const BUILT_IN: [&str; 3] = [THREAD, "state", "event"];
+/// The key of a thread's name, that each sample has.
+pub(crate) const THREAD: &str = "thread";
 /// A prefix of keys: an attribute, even if it has the name of one of [`BUILT_IN`].
 pub(super) const ATTRIBUTE_PREFIX: &str = "label:";
 

@@ -1,10 +1,12 @@
 //! What a pass adds up: sums by group, stack and attribute value.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use ctxagent_events::VmThreadKind;
 
+use super::query::{ATTRIBUTE_PREFIX, BUILT_IN, key_of};
 use crate::statistics::share;
 
 /// A sum of samples.
@@ -30,6 +32,11 @@ impl Sum {
 }
 
 impl Sum {
+    /// The object `total`.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::json!({"samples": self.samples, "weight": self.weight, "value": self.value})
+    }
+
     /// Without a part of it.
     pub(crate) fn without(&self, part: &Self) -> Self {
         Self {
@@ -75,6 +82,26 @@ impl TypeSums {
             sum.add(part);
         }
         sum
+    }
+
+    /// The key of the attribute that most of the time, or of what else is measured, has.
+    pub(crate) fn best_key(&self) -> Option<String> {
+        let attributes = self.attributes.iter();
+        let used = attributes.filter(|(_, sums)| sums.set.value > 0);
+        let best = used.max_by_key(|(_, sums)| sums.set.value);
+        best.map(|(name, _)| key_of(name).into_owned())
+    }
+
+    /// Whether an attribute of the recording, or a key that all samples have, is meant.
+    pub(crate) fn has_key(&self, key: &str) -> bool {
+        let attribute = key.strip_prefix(ATTRIBUTE_PREFIX).unwrap_or(key);
+        BUILT_IN.contains(&key) || self.attributes.contains_key(attribute)
+    }
+
+    /// The keys that can be asked for.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let attributes = self.attributes.keys().map(|name| key_of(name));
+        attributes.chain(BUILT_IN.into_iter().map(Cow::Borrowed))
     }
 
     /// How much of what Java threads used, which alone can have labels, a part of it is.

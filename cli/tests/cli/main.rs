@@ -8,6 +8,7 @@ mod calls;
 mod common;
 mod coverage;
 mod flame;
+mod help;
 mod print;
 mod report;
 mod selection;
