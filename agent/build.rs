@@ -37,7 +37,10 @@ fn main() {
         bundle.extend(length(bytes.len()));
         bundle.extend(bytes);
     }
-    let packed = miniz_oxide::deflate::compress_to_vec(&bundle, BEST);
+    let mut packed = Vec::new();
+    if !bundle.is_empty() {
+        packed = miniz_oxide::deflate::compress_to_vec(&bundle, BEST);
+    }
     fs::write(out.join("labels.bin"), packed).unwrap();
 }
 

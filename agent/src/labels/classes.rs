@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/labels.bin"));
-/// Unpacked where a recording first wants labels; the classes of a later one are in use.
+/// Unpacked where the first class is wanted: most programs have none of the libraries.
 static BUNDLE: LazyLock<Vec<u8>> =
     LazyLock::new(|| miniz_oxide::inflate::decompress_to_vec(PACKED).unwrap_or_default());
 
@@ -18,8 +18,8 @@ pub(crate) fn class_file(name: &str) -> Option<&'static [u8]> {
 }
 
 /// Whether this build has any.
-pub(super) fn are_there() -> bool {
-    !BUNDLE.is_empty()
+pub(super) const fn are_there() -> bool {
+    !PACKED.is_empty()
 }
 
 struct Classes(&'static [u8]);
