@@ -148,14 +148,19 @@ fn screens_fit_and_are_as_they_are_kept() {
         compare("doctor", &without_chance(doctor));
     }
     for columns in WIDTHS {
-        let record = ["record", &pid, "-d", "1s", "--force", "-o", "out.jfr"];
+        let record = ["record", &pid, "-d", "3s", "--force", "-o", "out.jfr"];
         compare("record", &without_chance(show(columns, &record)));
         // The second table has taken the place of the first.
-        let top = show(columns, &["top", &pid, "-n", "2", "--by", "kind"]);
+        let top = show(
+            columns,
+            &["top", &pid, "-i", "3s", "-n", "2", "--by", "kind"],
+        );
         compare("top", &without_chance(top));
         // Other JVMs may run, of other tests.
         let ps = show(columns, &["ps"]).into_iter();
-        let ps = ps.filter(|line| line.starts_with(" pid") || line.contains(&pid));
+        let ps = ps.filter(|line| {
+            ["pid", pid.as_str()].contains(&line.split_whitespace().next().unwrap_or_default())
+        });
         compare("ps", &ps.collect::<Vec<_>>());
     }
     jvm.end();
