@@ -318,3 +318,18 @@ fn class_loader_that_finds_nothing_of_ours_gets_no_hooks() {
         assert_eq!(run.agent_lines(), [expected], "{jdk}");
     }
 }
+
+/// Reactor Netty has users that do not speak HTTP.
+#[test]
+fn channel_without_http_is_read_as_ever() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir)
+            .without_api()
+            .class_path(&other_api());
+        let jvm = jvm.agent("start,file=app.jfr,labels=auto");
+        let run = jvm.main("OtherLibraries", &["channel"]).run_ok();
+        assert_eq!(run.stdout, "read text\n".repeat(3), "{jdk}");
+        assert!(run.agent_lines().is_empty(), "{jdk}: {}", run.stderr);
+    }
+}

@@ -5,11 +5,14 @@ import java.lang.reflect.Proxy;
 
 /**
  * Uses libraries of {@code tests/other-api} that are not what the agent expects; with {@code
- * isolated} by a class loader that asks the boot loader for nothing but the JDK's classes.
+ * isolated} by a class loader that asks the boot loader for nothing but the JDK's classes, with
+ * {@code channel} one that lacks the library beside it.
  */
 public class OtherLibraries {
     public static void main(String[] args) throws Exception {
-        if (args.length > 0) {
+        if (args.length > 0 && args[0].equals("channel")) {
+            readFromChannel();
+        } else if (args.length > 0) {
             useContexts(new Isolated());
         } else {
             ClassLoader loader = OtherLibraries.class.getClassLoader();
@@ -17,6 +20,16 @@ public class OtherLibraries {
             Method put = logger.getMethod("put", StringBuilder.class, String.class);
             System.out.println(put.invoke(null, new StringBuilder("tenant"), "acme"));
             useContexts(loader);
+        }
+    }
+
+    private static void readFromChannel() throws ReflectiveOperationException {
+        Class<?> type = Class.forName("reactor.netty.channel.ChannelOperationsHandler");
+        Class<?> context = Class.forName("io.netty.channel.ChannelHandlerContext");
+        Method read = type.getMethod("channelRead", context, Object.class);
+        Object handler = type.getDeclaredConstructor().newInstance();
+        for (int i = 0; i < 3; i++) {
+            read.invoke(handler, null, "text");
         }
     }
 

@@ -17,12 +17,23 @@ public final class CtxagentCalls {
     private static final int SOURCE = Labels.NETTY;
     private static final AttributeKey<Object> LABELS = AttributeKey.valueOf("io.ctxagent.labels");
 
+    /** Programs that do not speak HTTP may lack its classes. */
+    private static final boolean HAS_HTTP = hasHttp();
+
     private CtxagentCalls() {}
+
+    private static boolean hasHttp() {
+        try {
+            return HttpRequest.class.isInterface();
+        } catch (LinkageError absent) {
+            return false;
+        }
+    }
 
     /** In place of {@code ChannelOperations.onInboundNext}. */
     public static void onInboundNext(
             ChannelOperations<?, ?> operations, ChannelHandlerContext context, Object message) {
-        boolean isRequest = Labels.isOn(SOURCE) && message instanceof HttpRequest;
+        boolean isRequest = HAS_HTTP && Labels.isOn(SOURCE) && message instanceof HttpRequest;
         Object scope = isRequest ? open((HttpRequest) message) : resume(operations);
         try {
             operations.onInboundNext(context, message);

@@ -1,0 +1,5 @@
+package io.netty.channel;
+
+import io.netty.util.AttributeMap;
+
+public interface Channel extends AttributeMap {}

@@ -1,0 +1,5 @@
+package io.netty.util;
+
+public interface AttributeMap {
+    <T> Attribute<T> attr(AttributeKey<T> key);
+}
