@@ -282,16 +282,21 @@ fn without_a_library_nothing_is_loaded() {
     }
 }
 
+/// A run of a program with libraries that are not what the agent expects.
+fn with_other_libraries(jdk: Jdk, labels: &str, arguments: &[&str]) -> ProcessOutput {
+    let test_dir = TestDir::new();
+    let jvm = Jvm::new(jdk, &test_dir)
+        .without_api()
+        .class_path(&other_api());
+    let jvm = jvm.agent(&format!("start,file=app.jfr,labels={labels}"));
+    jvm.main("OtherLibraries", arguments).run_ok()
+}
+
 /// One has a method of another shape, the other one throws.
 #[test]
 fn library_that_is_not_as_expected_works_and_gives_no_labels() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir)
-            .without_api()
-            .class_path(&other_api());
-        let jvm = jvm.agent("start,file=app.jfr,labels=auto+mdc:tenant");
-        let run = jvm.main("OtherLibraries", &[]).run_ok();
+        let run = with_other_libraries(jdk, "auto+mdc:tenant", &[]);
         let turns = "context\nnull\n".repeat(3);
         assert_eq!(run.stdout, format!("tenant=acme\n{turns}"), "{jdk}");
         let expected = [
@@ -306,12 +311,7 @@ fn library_that_is_not_as_expected_works_and_gives_no_labels() {
 #[test]
 fn class_loader_that_finds_nothing_of_ours_gets_no_hooks() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir)
-            .without_api()
-            .class_path(&other_api());
-        let jvm = jvm.agent("start,file=app.jfr,labels=auto");
-        let run = jvm.main("OtherLibraries", &["isolated"]).run_ok();
+        let run = with_other_libraries(jdk, "auto", &["isolated"]);
         assert_eq!(run.stdout, "context\nnull\n".repeat(3), "{jdk}");
         let expected = "ctxagent: warning: labels of otel are off: its class loader does not ask \
                         the boot loader";
@@ -323,12 +323,7 @@ fn class_loader_that_finds_nothing_of_ours_gets_no_hooks() {
 #[test]
 fn channel_without_http_is_read_as_ever() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir)
-            .without_api()
-            .class_path(&other_api());
-        let jvm = jvm.agent("start,file=app.jfr,labels=auto");
-        let run = jvm.main("OtherLibraries", &["channel"]).run_ok();
+        let run = with_other_libraries(jdk, "auto", &["channel"]);
         assert_eq!(run.stdout, "read text\n".repeat(3), "{jdk}");
         assert!(run.agent_lines().is_empty(), "{jdk}: {}", run.stderr);
     }
