@@ -112,17 +112,20 @@ pub(crate) fn on_class_prepare(jvmti: Jvmti, jni: Jni, class: &LocalRef<'_>) {
         return;
     };
     match jni.with_local_frame(|jni| hook(jvmti, *jni, name, class)) {
-        Ok(()) if !state().faults.contains_key(&source) => {
-            let class = jni.weak(class);
-            let mut state = state();
-            let library = state.found.entry(source);
-            library
-                .and_modify(|library| library.classes += 1)
-                .or_insert(Library { classes: 1, class });
-        }
+        Ok(()) if !state().faults.contains_key(&source) => note(jni, source, class),
         Ok(()) => {}
         Err(why) => fail(source, &why),
     }
+}
+
+/// A class of a source has hooks.
+fn note(jni: Jni, source: LabelSource, class: &LocalRef<'_>) {
+    if let Some(library) = state().found.get_mut(&source) {
+        library.classes += 1;
+        return;
+    }
+    let class = jni.weak(class);
+    state().found.insert(source, Library { classes: 1, class });
 }
 
 /// Has the VM load the class anew, which posts [`patched`].

@@ -375,7 +375,7 @@ pub extern "system" fn Java_io_ctxagent_labels_Labels_report<'l>(
     });
 }
 
-/// `private static native void late(int slot, int before, long since)` of
+/// `public static native void late(int slot, int before, long since)` of
 /// `io.ctxagent.labels.Labels`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_labels_Labels_late(

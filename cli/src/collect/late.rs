@@ -58,10 +58,11 @@ impl<'c> LateLabels<'c> {
     pub(super) fn value_entry(&self, sample: &Sample<'_>, column: usize) -> Option<EntryIndex> {
         let entry = sample.value_entry(column)?;
         let labels = sample.thread_entry().and_then(|thread| self.0.get(&thread));
-        match (labels, sample.columns().names().nth(column)) {
-            (Some(labels), Some(name)) => Some(better(labels, sample.start_nanos, name, entry)),
-            _ => Some(entry),
-        }
+        let better = labels.and_then(|labels| {
+            let name = sample.columns().names().nth(column)?;
+            Some(better(labels, sample.start_nanos, name, entry))
+        });
+        Some(better.unwrap_or(entry))
     }
 
     /// The value itself.
