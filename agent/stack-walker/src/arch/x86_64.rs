@@ -168,9 +168,9 @@ fn epilogue(memory: &impl Memory, registers: &Registers) -> Option<FrameState> {
     let gone = match bytes(memory, pc)? {
         // pop rbp
         [0x5d, ..] => FrameState::Open(returning(memory, sp.wrapping_add(8), memory.word(sp)?)?),
-        // ret; and cmp rsp, [r15 + n]: the poll of a return. C1 and C2 compare nothing else with
-        // the stack pointer.
-        [0xc3 | 0xc2, ..] | [0xf3, 0xc3, ..] | [0x49, 0x3b, 0xa7, ..] => {
+        // ret; and cmp rsp, [r15 + n]: the poll of a return (JDK 25 has n in one byte, older ones in
+        // four). C1 and C2 compare nothing else with the stack pointer.
+        [0xc3 | 0xc2, ..] | [0xf3, 0xc3, ..] | [0x49, 0x3b, 0x67 | 0xa7, ..] => {
             FrameState::Open(returning(memory, sp, fp)?)
         }
         // ja stub, between that and ret
