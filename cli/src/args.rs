@@ -48,8 +48,10 @@ pub(crate) enum Command {
     Top(TopArgs),
     /// CPU time by attribute values, with the certainty that sampling allows.
     Report(ReportArgs),
-    /// A flame graph as one HTML page without network access, or as collapsed text.
+    /// A flame graph as one HTML page without network access.
     Flame(FlameArgs),
+    /// The samples with their labels, for other tools: pprof, speedscope and others.
+    Convert(ConvertArgs),
     /// Chunks, duration, events, threads, attributes, losses.
     #[command(after_help = "Examples:\n  \
     ctxjfr summary shop.jfr\n  \
@@ -309,7 +311,7 @@ pub(crate) struct FilesArgs {
 }
 
 /// Which samples count.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct FilterArgs {
     /// Only samples with this value; `!k=v` without it, `k` with any, `!k` with none. May be
     /// repeated.
@@ -376,7 +378,8 @@ pub(crate) struct ReportArgs {
 pub(crate) enum FlameFormat {
     /// One self-contained page.
     Html,
-    /// One line per stack, for other tools.
+    /// As `convert -o collapsed`.
+    #[value(hide = true)]
     Collapsed,
     /// The tree as JSON.
     Json,
@@ -386,7 +389,7 @@ pub(crate) enum FlameFormat {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctxjfr flame shop.jfr --by http.route -o shop.html\n  \
-    ctxjfr flame shop.jfr --where tenant=acme -o collapsed")]
+    ctxjfr flame shop.jfr --where tenant=acme -o acme.html")]
 pub(crate) struct FlameArgs {
     /// Recordings; several are added up.
     #[arg(required = true, value_name = "FILE")]
@@ -396,8 +399,7 @@ pub(crate) struct FlameArgs {
     pub(crate) by: Vec<String>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// Where to: NAME.html, NAME.collapsed, NAME.json; `-` is stdout; `collapsed` is that format on
-    /// stdout. Default: FILE.html.
+    /// Where to: NAME.html, NAME.json; `-` is stdout. Default: FILE.html.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Format, where the file name does not tell.
@@ -415,6 +417,71 @@ pub(crate) struct FlameArgs {
     /// Tree as JSON, on stdout unless -o says otherwise.
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
+}
+
+/// What `convert` writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// For `go tool pprof` and other tools of that format, with gzip.
+    Pprof,
+    /// One line for each stack.
+    Collapsed,
+    /// For speedscope.
+    Speedscope,
+    /// A table of stacks with their labels.
+    Csv,
+}
+
+/// A format, and where to.
+#[derive(Debug, Clone)]
+pub(crate) struct Export {
+    pub(crate) format: ExportFormat,
+    /// `None`: beside the first recording.
+    pub(crate) target: Option<PathBuf>,
+}
+
+impl Export {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (format, target) = match text.split_once('=') {
+            Some((_, "")) => return Err("no file behind '='".to_owned()),
+            Some((format, target)) => (format, Some(target.into())),
+            None => (text, None),
+        };
+        let format = ExportFormat::from_str(format, false).map_err(|_| {
+            let names = ExportFormat::value_variants().iter();
+            let names = names.filter_map(ValueEnum::to_possible_value);
+            let names: Vec<String> = names.map(|value| value.get_name().to_owned()).collect();
+            format!("no format '{format}'; there are: {}", names.join(", "))
+        })?;
+        Ok(Self { format, target })
+    }
+}
+
+/// Arguments of `convert`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctxjfr convert shop.jfr -o pprof\n  \
+    ctxjfr convert shop.jfr -o collapsed=- --by http.route\n  \
+    ctxjfr convert shop.jfr -o speedscope=shop.json --where tenant=acme")]
+pub(crate) struct ConvertArgs {
+    /// Recordings; several are added up. `-` is stdin.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// pprof, collapsed, speedscope, csv; `=FILE` says where to, `-` is stdout. Default: the name
+    /// of the first recording with the format's ending.
+    #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = Export::parse)]
+    pub(crate) output: Export,
+    /// Attribute names whose values become the roots, in formats that have no labels.
+    #[arg(long, value_name = "KEY[,KEY]", value_delimiter = ',')]
+    pub(crate) by: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// Line numbers, in formats where they tell stacks apart.
+    #[arg(long)]
+    pub(crate) lines: bool,
+    /// Replace an existing file.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// Arguments of `labels`.

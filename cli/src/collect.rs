@@ -13,7 +13,7 @@ mod sums;
 mod terms;
 
 pub(crate) use chunk::{ChunkSums, Start, collect_chunk, collect_chunk_from};
-pub(crate) use collected::{Collected, collect};
+pub(crate) use collected::{Collected, collect, collect_each};
 #[cfg(test)]
 pub(crate) use counters::ChunkStats;
 pub(crate) use counters::FileCounters;

@@ -116,12 +116,7 @@ struct Row {
 /// Runs the command; gives whether everything is fine.
 pub(crate) fn run(args: &CoverageArgs, output: &mut Output) -> Result<bool, Failure> {
     let filter = Filter::new(&args.filter)?;
-    let mut query = Query {
-        keys: args.by.clone(),
-        filter: filter.clone(),
-        stacks: false,
-        lines: false,
-    };
+    let mut query = Query::by(args.by.clone(), filter.clone());
     if args.by.is_empty() {
         let (total, ..) = collect::collect(&args.files.files, &query, output)?.into_total(&filter);
         query.keys = total

@@ -156,12 +156,7 @@ pub(crate) fn gather_facts(
     deep: bool,
     output: &Output,
 ) -> Result<(Facts, Outcome), Failure> {
-    let query = Query {
-        keys: Vec::new(),
-        filter: Filter::cpu(),
-        stacks: false,
-        lines: false,
-    };
+    let query = Query::by(Vec::new(), Filter::cpu());
     let mut facts = Facts::default();
     let outcome = input::for_each_chunk(
         &args.files,

@@ -1,13 +1,15 @@
-//! `flame`: where the CPU time went, as a page, as text, or as JSON.
+//! `flame`: where the CPU time went, as a page or as JSON.
 
 mod formats;
 mod tree;
 
 use std::path::{Path, PathBuf};
 
-use crate::args::{FlameArgs, FlameFormat};
+use crate::args::{ConvertArgs, Export, ExportFormat, FlameArgs, FlameFormat};
 use crate::collect::{self, Query};
+use crate::convert;
 use crate::filter::Filter;
+use crate::input;
 use crate::output::{self, Failure, Output};
 use crate::text;
 use formats::Graph;
@@ -40,7 +42,7 @@ fn target(args: &FlameArgs) -> Result<(Target, FlameFormat), Failure> {
         Some(path) => match wanted.or_else(|| named(path)) {
             Some(format) => Ok((Target::File(path.to_owned()), format)),
             None => Err(Failure::Usage(format!(
-                "-o {}: no known ending (.html, .collapsed, .json); say --format",
+                "-o {}: no known ending (.html, .json); say --format",
                 path.display()
             ))),
         },
@@ -53,11 +55,33 @@ fn target(args: &FlameArgs) -> Result<(Target, FlameFormat), Failure> {
     }
 }
 
+/// The call of `convert` that gives collapsed stacks.
+fn as_conversion(args: &FlameArgs, target: Target) -> ConvertArgs {
+    let target = match target {
+        Target::Stdout => PathBuf::from(input::STDIN),
+        Target::File(path) => path,
+    };
+    ConvertArgs {
+        files: args.files.clone(),
+        output: Export {
+            format: ExportFormat::Collapsed,
+            target: Some(target),
+        },
+        by: args.by.clone(),
+        filter: args.filter.clone(),
+        lines: args.lines,
+        force: args.force,
+    }
+}
+
 /// Runs the command. Returns whether the files were read completely.
 pub(crate) fn run(args: &FlameArgs, output: &mut Output) -> Result<bool, Failure> {
     let (target, format) = target(args)?;
+    if format == FlameFormat::Collapsed {
+        return convert::run(&as_conversion(args, target), output);
+    }
     if let Target::File(path) = &target {
-        if args.force && args.files.iter().any(|file| same_file(file, path)) {
+        if args.force && args.files.iter().any(|file| input::same_file(file, path)) {
             return Err(Failure::Usage(format!("{} is an input", path.display())));
         }
         output::check_target(path, args.force)?;
@@ -65,10 +89,9 @@ pub(crate) fn run(args: &FlameArgs, output: &mut Output) -> Result<bool, Failure
     let filter = Filter::new(&args.filter)?;
     let unit = filter.unit();
     let query = Query {
-        keys: args.by.clone(),
-        filter: filter.clone(),
         stacks: true,
         lines: args.lines,
+        ..Query::by(args.by.clone(), filter.clone())
     };
     let collected = collect::collect(&args.files, &query, output)?;
     let (total, types, mut collected) = collected.into_total(&filter);
@@ -79,7 +102,10 @@ pub(crate) fn run(args: &FlameArgs, output: &mut Output) -> Result<bool, Failure
         let why = why.unwrap_or_else(|| "no sample passes".to_owned());
         return Err(Failure::Finding(format!("{why}; nothing to draw")));
     }
-    let frames = std::mem::take(&mut collected.frames);
+    let mut frames = std::mem::take(&mut collected.frames);
+    for frame in &mut frames {
+        frame.text = frame.with_line();
+    }
     let tree = tree::grow(&total, &args.by, frames);
     let graph = Graph {
         args,
@@ -91,8 +117,9 @@ pub(crate) fn run(args: &FlameArgs, output: &mut Output) -> Result<bool, Failure
     };
     let result = match format {
         FlameFormat::Html => formats::page(&graph),
-        FlameFormat::Json => format!("{}\n", text::json(&formats::data(&graph))),
-        FlameFormat::Collapsed => formats::collapsed(&graph),
+        FlameFormat::Json | FlameFormat::Collapsed => {
+            format!("{}\n", text::json(&formats::data(&graph)))
+        }
     };
     match target {
         Target::Stdout => output.bytes(result.as_bytes())?,
@@ -107,8 +134,4 @@ pub(crate) fn run(args: &FlameArgs, output: &mut Output) -> Result<bool, Failure
         }
     }
     Ok(collected.outcome.warn_damages())
-}
-
-fn same_file(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

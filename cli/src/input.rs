@@ -115,9 +115,24 @@ impl RecordingFile {
     }
 }
 
+/// The name that means stdin, and stdout of what is written.
+pub(crate) const STDIN: &str = "-";
+
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path == Path::new(STDIN)
+}
+
+/// Whether both names are of one file that exists.
+pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
 /// Opens a recording. Its first bytes say how it is packed, not its name.
 fn open(path: &Path) -> Result<RecordingFile, Failure> {
     let fail = |error: &io::Error| Failure::Finding(format!("{}: {error}", path.display()));
+    if is_stdin(path) {
+        return unpacked(io::stdin()).map_err(|error| fail(&error));
+    }
     // Checked before opening: opening a pipe would wait for its writer.
     let kind = std::fs::metadata(path)
         .map_err(|error| fail(&error))?
@@ -134,15 +149,19 @@ fn open(path: &Path) -> Result<RecordingFile, Failure> {
         )));
     }
     let file = File::open(path).map_err(|error| fail(&error))?;
+    unpacked(file).map_err(|error| fail(&error))
+}
+
+fn unpacked(file: impl Read + Send + 'static) -> io::Result<RecordingFile> {
     let mut reader = BufReader::with_capacity(256 << 10, file);
-    let head = reader.fill_buf().map_err(|error| fail(&error))?;
+    let head = reader.fill_buf()?;
     if head.starts_with(&[0x1f, 0x8b]) {
         return Ok(RecordingFile::packed(flate2::bufread::MultiGzDecoder::new(
             reader,
         )));
     }
     if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        let decoder = zstd::Decoder::with_buffer(reader).map_err(|error| fail(&error))?;
+        let decoder = zstd::Decoder::with_buffer(reader)?;
         return Ok(RecordingFile::packed(decoder));
     }
     Ok(RecordingFile {

@@ -17,12 +17,7 @@ type Attribute<'a> = (&'a Arc<str>, &'a Sum, Vec<(&'a Arc<str>, &'a Sum)>);
 /// Runs the command; gives whether everything is fine.
 pub(crate) fn run(args: &LabelsArgs, output: &mut Output) -> Result<bool, Failure> {
     let filter = Filter::new(&args.filter)?;
-    let query = Query {
-        keys: Vec::new(),
-        filter: filter.clone(),
-        stacks: false,
-        lines: false,
-    };
+    let query = Query::by(Vec::new(), filter.clone());
     let collected = collect::collect(&args.files.files, &query, output)?;
     let (total, types, collected) = collected.into_total(&filter);
     collected.warn_left_out();

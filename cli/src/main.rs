@@ -9,7 +9,7 @@
 //! | [`filter`], [`collect`] | which samples count; their sums by attribute and stack |
 //! | [`shared`] | texts that outlive their chunk, each copied once |
 //! | [`statistics`], [`accounting`] | how sure a share is; whether all samples are accounted for |
-//! | [`report`], [`labels`], [`coverage`], [`summary`], [`check`], [`mod@print`], [`flame`] | a command each |
+//! | [`report`], [`labels`], [`coverage`], [`summary`], [`check`], [`mod@print`], [`flame`], [`convert`] | a command each |
 //! | [`counters`], [`shell_help`] | commands that read no file |
 //! | [`record`], [`top`], [`control`], [`ps`], [`doctor`] | commands about running JVMs |
 //! | [`target`], [`exchange`], [`agent_library`] | the JVM and its agent; the files that pass to and from it |
@@ -22,6 +22,7 @@ mod args;
 mod check;
 mod collect;
 mod control;
+mod convert;
 mod counters;
 mod coverage;
 mod doctor;
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Report(args) => report::run(args, &mut output),
         Command::Flame(args) => flame::run(args, &mut output),
+        Command::Convert(args) => convert::run(args, &mut output),
         Command::Summary(args) => summary::run(args, &mut output),
         Command::Labels(args) => labels::run(args, &mut output),
         Command::Print(args) => print::run(args, &mut output),

@@ -69,6 +69,11 @@ impl Output {
         Ok(self.stdout.write_all(bytes)?)
     }
 
+    /// For results that are written piece by piece.
+    pub(crate) fn writer(&mut self) -> &mut dyn Write {
+        &mut self.stdout
+    }
+
     pub(crate) fn json(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
         let text = text::json(value);
         self.line(text)

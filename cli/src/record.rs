@@ -202,12 +202,7 @@ fn show(args: &RecordArgs, file: &Path, output: &mut Output) -> Result<bool, Fai
 /// The attribute that most of the CPU time has, or `thread`.
 fn best_key(file: &Path, output: &Output) -> Result<String, Failure> {
     let filter = Filter::cpu();
-    let query = Query {
-        keys: Vec::new(),
-        filter: filter.clone(),
-        stacks: false,
-        lines: false,
-    };
+    let query = Query::by(Vec::new(), filter.clone());
     let collected = collect::collect(&[file.to_owned()], &query, output)?;
     let (total, ..) = collected.into_total(&filter);
     Ok(total.best_key().unwrap_or_else(|| THREAD.to_owned()))

@@ -24,12 +24,7 @@ pub(crate) use table::{Column, Table};
 /// Runs the command; gives whether everything is fine.
 pub(crate) fn run(args: &ReportArgs, output: &mut Output) -> Result<bool, Failure> {
     let filter = Filter::new(&args.filter)?;
-    let query = Query {
-        keys: args.by.clone(),
-        filter: filter.clone(),
-        stacks: false,
-        lines: false,
-    };
+    let query = Query::by(args.by.clone(), filter.clone());
     let collected = collect::collect(&args.files, &query, output)?;
     let (total, types, collected) = collected.into_total(&filter);
     collected.warn_left_out();

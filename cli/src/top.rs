@@ -105,12 +105,7 @@ impl<'t, 'j> Top<'t, 'j> {
         } else {
             args.by.clone()
         };
-        let query = Query {
-            keys,
-            filter: Filter::cpu(),
-            stacks: false,
-            lines: false,
-        };
+        let query = Query::by(keys, Filter::cpu());
         Self {
             args,
             agent,
@@ -273,12 +268,7 @@ impl<'t, 'j> Top<'t, 'j> {
 
 /// The attribute that most of the CPU time has, in what is new in a chunk.
 fn best_key(chunk: &ParsedChunk<'_>, start: Start) -> Option<String> {
-    let query = Query {
-        keys: Vec::new(),
-        filter: Filter::cpu(),
-        stacks: false,
-        lines: false,
-    };
+    let query = Query::by(Vec::new(), Filter::cpu());
     let mut sums = Collected::default();
     sums.merge(collect_chunk_from(start, 0, chunk, &query));
     sums.into_total(&query.filter).0.best_key()

@@ -11,13 +11,15 @@ use std::process::{Command, Output};
 use jfr_format::varint;
 use read_common::*;
 
-const COMMANDS: [&[&str]; 8] = [
+const COMMANDS: [&[&str]; 10] = [
     &["report", "--by", "thread"],
     &["report", "--by", "thread", "--json"],
     &["labels", "--json"],
     &["summary", "--json"],
     &["check", "--json"],
     &["flame", "--json"],
+    &["convert", "-o", "pprof=-"],
+    &["convert", "-o", "csv=-"],
     &["print"],
     &["print", "--json"],
 ];

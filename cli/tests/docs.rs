@@ -171,6 +171,7 @@ fn page_names_every_option() {
         "top",
         "report",
         "flame",
+        "convert",
         "labels",
         "coverage",
         "summary",

@@ -156,7 +156,7 @@ fn one_text_in_every_counter_and_setting() {
             &["summary"],
             &["check"],
             &["report", "--by", "tenant"],
-            &["flame", "-o", "collapsed"],
+            &["convert", "-o", "collapsed=-"],
             &["labels"],
         ],
     );
@@ -188,7 +188,7 @@ fn one_text_in_every_column() {
             &["summary"],
             &["check"],
             &["report", "--by", "c0,c1"],
-            &["flame", "--by", "c0", "-o", "collapsed"],
+            &["convert", "-o", "collapsed=-", "--by", "c0"],
             &["labels"],
             &["print"],
             &["print", "--json"],

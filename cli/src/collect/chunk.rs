@@ -59,6 +59,8 @@ pub(super) struct ChunkTypeSums {
     pub(super) total: Sum,
     pub(super) not_java: [Sum; 4],
     pub(super) groups: Vec<ChunkGroup<StackNumberSums>>,
+    /// Names of the attributes that the groups have values of, behind those of the keys.
+    pub(super) attribute_keys: Vec<Arc<str>>,
     /// Names of the attributes that the chunk describes, set or not.
     pub(super) described: Vec<Arc<str>>,
     pub(super) attributes: Vec<(Arc<str>, Arc<str>, Sum)>,
@@ -151,6 +153,8 @@ fn value_place(late: &LateLabels<'_>, sample: &Sample<'_>, source: Source) -> Op
 struct TypeWork<'c> {
     columns: &'c SampleColumns,
     keys: Vec<Source>,
+    /// Names of the last keys, those that are not of the query.
+    attribute_keys: Vec<Arc<str>>,
     terms: Vec<Source>,
     total: Sum,
     not_java: [Sum; 4],
@@ -291,9 +295,22 @@ pub(crate) fn collect_chunk_from(
 impl<'c> TypeWork<'c> {
     fn new(sample: &Sample<'c>, query: &Query, texts: &mut SharedTexts<'c>) -> Self {
         let columns = sample.columns();
+        let mut keys: Vec<Source> = query.keys.iter().map(|key| source(columns, key)).collect();
+        let mut attribute_keys: Vec<Arc<str>> = Vec::new();
+        if query.every_attribute {
+            for (column, name) in columns.names().take(MAX_COLUMNS).enumerate() {
+                let name = texts.name(name);
+                // Of columns with one name the first has it, as for `source`.
+                if !attribute_keys.contains(&name) {
+                    attribute_keys.push(name);
+                    keys.push(Source::Column(column));
+                }
+            }
+        }
         Self {
             columns,
-            keys: query.keys.iter().map(|key| source(columns, key)).collect(),
+            keys,
+            attribute_keys,
             terms: query
                 .filter
                 .terms
@@ -394,6 +411,9 @@ impl<'c> TypeWork<'c> {
         if let Some(stack) = stack {
             by_stack.entry(stack).or_default().add(&sum);
         }
+        if !self.attribute_keys.is_empty() {
+            return; // the groups have the values
+        }
         for column in self.columns() {
             if let Some(entry) = late.value_entry(sample, column) {
                 let (set, _) = self.attributes.entry((column, entry)).or_insert_with(|| {
@@ -427,6 +447,7 @@ impl<'c> TypeWork<'c> {
                 not_java: self.not_java,
                 groups,
                 described,
+                attribute_keys: self.attribute_keys,
                 attributes,
             },
         )

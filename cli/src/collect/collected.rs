@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use jfr_format::read::ParsedChunk;
+
 use super::chunk::{ChunkGroup, ChunkSums, StackNumberSums, collect_chunk};
 use super::counters::FileCounters;
 use super::query::{ATTRIBUTE_PREFIX, BUILT_IN, Query, key_of};
 use super::stacks::FrameName;
-use super::sums::{Sum, TypeSums, add_all};
+use super::sums::{Sum, TypeSums, Values, add_all};
 use super::terms::Terms;
 use crate::filter::{ALLOCATIONS, EXECUTION, Events, Filter, glob_match, matches_type};
 use crate::input::{self, Outcome};
@@ -23,6 +25,9 @@ pub(crate) struct Collected {
     pub(crate) types: BTreeMap<usize, BTreeMap<Arc<str>, TypeSums>>,
     pub(crate) frames: Vec<FrameName>,
     frame_places: HashMap<FrameName, u32>,
+    /// Names of the attributes whose values the groups have behind those of the query's keys, if it
+    /// wants every attribute. A group's values may end before.
+    pub(crate) attribute_keys: Vec<Arc<str>>,
     texts: HashSet<Arc<str>>,
     pub(crate) counters: FileCounters,
     /// Sampling interval, if the recording has it.
@@ -106,6 +111,12 @@ impl Collected {
         union_nanos(self.spans.clone())
     }
 
+    /// First and last moment covered.
+    pub(crate) fn span_nanos(&self) -> Option<(i64, i64)> {
+        let last = self.spans.iter().map(|&(_, last)| last).max();
+        self.first_nanos().zip(last)
+    }
+
     /// The first moment covered.
     pub(crate) fn first_nanos(&self) -> Option<i64> {
         self.spans.iter().map(|&(first, _)| first).min()
@@ -117,6 +128,15 @@ impl Collected {
         }
         self.texts.insert(text.clone());
         text
+    }
+
+    fn attribute_place(&mut self, name: &Arc<str>) -> usize {
+        let known = self.attribute_keys.iter().position(|key| key == name);
+        known.unwrap_or_else(|| {
+            let name = self.text(name.clone());
+            self.attribute_keys.push(name);
+            self.attribute_keys.len() - 1
+        })
     }
 
     pub(crate) fn merge(&mut self, chunk: ChunkSums) {
@@ -140,6 +160,11 @@ impl Collected {
             .collect();
         self.types_seen |= !chunk.types.is_empty();
         for (name, sums) in chunk.types {
+            let places: Vec<usize> = sums
+                .attribute_keys
+                .iter()
+                .map(|name| self.attribute_place(name))
+                .collect();
             let groups: Vec<ChunkGroup<StackNumberSums>> = sums
                 .groups
                 .into_iter()
@@ -147,6 +172,7 @@ impl Collected {
                     for value in key.values.iter_mut().flatten() {
                         *value = self.text(value.clone());
                     }
+                    rearrange(&mut key.values, &places);
                     (key, sum, stacks)
                 })
                 .collect();
@@ -171,7 +197,7 @@ impl Collected {
                         .add(&sum);
                 }
             }
-            for name in sums.described {
+            for name in sums.described.into_iter().chain(sums.attribute_keys) {
                 into.attributes.entry(name).or_default();
             }
             for (name, value, sum) in attributes {
@@ -197,47 +223,64 @@ pub(crate) fn collect(
     query: &Query,
     output: &Output,
 ) -> Result<Collected, Failure> {
-    let mut collected = Collected::default();
-    let outcome = input::for_each_chunk(
-        files,
-        output,
-        |file, chunk| collect_chunk(file, chunk, query),
-        |chunk| collected.merge(chunk),
-    )?;
+    let (mut all, outcome) = collect_each(files, std::slice::from_ref(query), output)?;
+    let mut collected = all.pop().unwrap_or_default();
     collected.outcome = outcome;
-    if let Events::Named(names) = &query.filter.events
-        && !collected.types_seen
-        && !collected
-            .sample_types
-            .iter()
-            .any(|ty| names.iter().any(|name| matches_type(ty, name)))
-    {
-        let known: Vec<&str> = collected.sample_types.iter().map(|ty| &**ty).collect();
+    // Damage may be why something is not there.
+    collected.check(query, files).inspect_err(|_| {
         collected.outcome.warn_damages();
-        return Err(Failure::Finding(format!(
-            "no event type '{}' with a stack; there are: {}",
-            names.join(", "),
-            known.join(", ")
-        )));
-    }
-    // Without samples nothing can be said about names.
-    if !collected.types_seen {
-        return Ok(collected);
-    }
-    let keys = query
-        .keys
-        .iter()
-        .chain(query.filter.terms.iter().map(|term| &term.key));
-    for key in keys {
-        // Damage may be why the key is not there.
-        collected.check_key(key, files).inspect_err(|_| {
-            collected.outcome.warn_damages();
-        })?;
-    }
+    })?;
     Ok(collected)
 }
 
+/// Reads the files once and sums up for each of the queries, without a check that they make sense.
+pub(crate) fn collect_each(
+    files: &[PathBuf],
+    queries: &[Query],
+    output: &Output,
+) -> Result<(Vec<Collected>, Outcome), Failure> {
+    let mut all: Vec<Collected> = queries.iter().map(|_| Collected::default()).collect();
+    let work = |file, chunk: &ParsedChunk<'_>| -> Vec<ChunkSums> {
+        let queries = queries.iter();
+        queries
+            .map(|query| collect_chunk(file, chunk, query))
+            .collect()
+    };
+    let outcome = input::for_each_chunk(files, output, work, |sums| {
+        for (collected, sums) in all.iter_mut().zip(sums) {
+            collected.merge(sums);
+        }
+    })?;
+    Ok((all, outcome))
+}
+
 impl Collected {
+    /// Fails if the query names an event type or a key that the files do not have.
+    pub(crate) fn check(&self, query: &Query, files: &[PathBuf]) -> Result<(), Failure> {
+        let is_declared = |names: &[String]| {
+            let mut types = self.sample_types.iter();
+            types.any(|ty| names.iter().any(|name| matches_type(ty, name)))
+        };
+        if let Events::Named(names) = &query.filter.events
+            && !self.types_seen
+            && !is_declared(names)
+        {
+            let known: Vec<&str> = self.sample_types.iter().map(|ty| &**ty).collect();
+            return Err(Failure::Finding(format!(
+                "no event type '{}' with a stack; there are: {}",
+                names.join(", "),
+                known.join(", ")
+            )));
+        }
+        // Without samples nothing can be said about names.
+        if !self.types_seen {
+            return Ok(());
+        }
+        let terms = query.filter.terms.iter().map(|term| &term.key);
+        let mut keys = query.keys.iter().chain(terms);
+        keys.try_for_each(|key| self.check_key(key, files))
+    }
+
     /// A key that no chunk knows is a mistake worth an error, not an empty table.
     fn check_key(&self, key: &str, files: &[PathBuf]) -> Result<(), Failure> {
         let mut known: Vec<&str> = self
@@ -288,6 +331,23 @@ impl Collected {
                 .join(", "),
             BUILT_IN.join(", ")
         )))
+    }
+}
+
+/// Puts the last values, which are those of a chunk's attributes, at the places that the attributes
+/// have in all chunks.
+fn rearrange(values: &mut Values, places: &[usize]) {
+    if places.is_empty() {
+        return;
+    }
+    let of_attributes = values.split_off(values.len() - places.len());
+    let keys = values.len();
+    for (value, place) in of_attributes.into_iter().zip(places) {
+        if value.is_some() {
+            let len = values.len().max(keys + place + 1);
+            values.resize(len, None);
+            values[keys + place] = value;
+        }
     }
 }
 

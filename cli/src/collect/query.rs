@@ -21,13 +21,29 @@ pub(crate) fn key_of(attribute: &str) -> Cow<'_, str> {
 }
 
 /// The samples and their parts that a command needs.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Query {
     /// Attribute names to group by.
     pub(crate) keys: Vec<String>,
+    /// Whether to group by all attributes of the recording too, see
+    /// [`super::Collected::attribute_keys`].
+    pub(crate) every_attribute: bool,
     pub(crate) filter: Filter,
     /// Whether stacks are wanted.
     pub(crate) stacks: bool,
     /// Whether frames carry line numbers.
     pub(crate) lines: bool,
+}
+
+impl Query {
+    /// By these keys, without stacks.
+    pub(crate) fn by(keys: Vec<String>, filter: Filter) -> Self {
+        Self {
+            keys,
+            every_attribute: false,
+            filter,
+            stacks: false,
+            lines: false,
+        }
+    }
 }

@@ -15,6 +15,18 @@ const NO_STACK_CLASS: &str = "ctxagent/NoStack";
 pub(crate) struct FrameName {
     pub(crate) text: Arc<str>,
     pub(crate) kind: FrameKind,
+    /// 0: not known, or not wanted.
+    pub(crate) line: u32,
+}
+
+impl FrameName {
+    /// The text with the line.
+    pub(crate) fn with_line(&self) -> Arc<str> {
+        match self.line {
+            0 => self.text.clone(),
+            line => format!("{}:{line}", self.text).into(),
+        }
+    }
 }
 
 /// Kinds of frames, in the order of the colours.
@@ -87,11 +99,12 @@ impl StackNumbers {
         number
     }
 
-    fn push(&mut self, text: &str, kind: FrameKind) -> u32 {
+    fn push(&mut self, text: &str, kind: FrameKind, line: u32) -> u32 {
         let number = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         self.frames.push(FrameName {
             text: text.into(),
             kind,
+            line,
         });
         number
     }
@@ -104,7 +117,7 @@ impl StackNumbers {
             .rposition(|frame| &*frame.text == text && frame.kind == kind)
         {
             Some(place) => u32::try_from(place).unwrap_or(u32::MAX),
-            None => self.push(text, kind),
+            None => self.push(text, kind, 0),
         }
     }
 
@@ -115,11 +128,7 @@ impl StackNumbers {
             return number;
         }
         let kind = FrameKind::of(frame);
-        let mut text = frame_text(frame);
-        if line > 0 {
-            text = format!("{text}:{line}");
-        }
-        let number = self.push(&text, kind);
+        let number = self.push(&frame_text(frame), kind, line);
         self.by_frame.insert(key, number);
         number
     }

@@ -128,6 +128,12 @@ impl GroupKey {
         value.map_or_else(|| self.name_without_values(), str::to_owned)
     }
 
+    /// `KEY=VALUE` of each key, with the names of the table where there is no value.
+    pub(crate) fn named_values(&self, keys: &[String]) -> impl Iterator<Item = String> {
+        let keys = keys.iter().enumerate();
+        keys.map(|(place, key)| format!("{key}={}", self.value_or_name(place)))
+    }
+
     /// What a group without values is called.
     pub(crate) fn name_without_values(&self) -> String {
         let vm_kind = self.vm_kind.map(|vm_kind| format!("({})", vm_kind.group()));

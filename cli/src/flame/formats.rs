@@ -1,12 +1,9 @@
-//! The formats of a flame graph: page, JSON, collapsed stacks.
-
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+//! The formats of a flame graph: page and JSON.
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::tree::{Tree, label_texts};
+use super::tree::Tree;
 use crate::args::FlameArgs;
 use crate::collect::{Collected, TypeSums};
 use crate::filter::Unit;
@@ -89,38 +86,6 @@ pub(super) fn page(graph: &Graph<'_>) -> String {
         }
     }
     page
-}
-
-/// One line per stack and its width, as other flame graph tools read them.
-pub(super) fn collapsed(graph: &Graph<'_>) -> String {
-    // By text: a method has one line for all its kinds.
-    let mut lines: BTreeMap<String, u64> = BTreeMap::new();
-    for (group, (_, stacks)) in &graph.total.groups {
-        let labels: Vec<String> = label_texts(&graph.args.by, group)
-            .map(|label| text::collapsed(&label))
-            .collect();
-        for (stack, sum) in &stacks.by_stack {
-            let mut line = labels.join(";");
-            for &frame in stack.iter().rev() {
-                if !line.is_empty() {
-                    line.push(';');
-                }
-                line.push_str(&text::collapsed(&graph.tree.frames[frame as usize].text));
-            }
-            // A number of samples, which other tools can multiply; waits have no interval.
-            let width = match graph.unit {
-                Unit::Lock => sum.value,
-                _ => sum.weight,
-            };
-            let known = lines.entry(line).or_default();
-            *known = known.saturating_add(width);
-        }
-    }
-    let mut text = String::new();
-    for (line, width) in lines {
-        let _ = writeln!(text, "{line} {width}");
-    }
-    text
 }
 
 fn base64(bytes: &[u8]) -> String {

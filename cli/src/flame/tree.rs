@@ -177,19 +177,14 @@ fn label_frames(
         let frame = FrameName {
             text: text.into(),
             kind: FrameKind::Label,
+            line: 0,
         };
         *places.entry(frame.clone()).or_insert_with(|| {
             frames.push(frame);
             u32::try_from(frames.len() - 1).unwrap_or(u32::MAX)
         })
     };
-    label_texts(keys, group).map(&mut place).collect()
-}
-
-/// `KEY=VALUE` of each key, with the names of the table where there is no value.
-pub(super) fn label_texts(keys: &[String], group: &GroupKey) -> impl Iterator<Item = String> {
-    let keys = keys.iter().enumerate();
-    keys.map(|(place, key)| format!("{key}={}", group.value_or_name(place)))
+    group.named_values(keys).map(&mut place).collect()
 }
 
 pub(super) fn grow(total: &TypeSums, keys: &[String], mut frames: Vec<FrameName>) -> Tree {
@@ -207,6 +202,7 @@ pub(super) fn grow(total: &TypeSums, keys: &[String], mut frames: Vec<FrameName>
     frames.push(FrameName {
         text: "all".into(),
         kind: FrameKind::Label,
+        line: 0,
     });
     let root = u32::try_from(frames.len() - 1).unwrap_or(u32::MAX);
     let mut tree = Tree::new(frames);
@@ -240,6 +236,7 @@ mod tests {
         FrameName {
             text: text.into(),
             kind,
+            line: 0,
         }
     }
 

@@ -190,7 +190,7 @@ fn golden_outputs() {
         ),
         (
             "shop-jdk21.collapsed",
-            &["flame", file, "--by", "http.route", "-o", "collapsed"],
+            &["convert", file, "--by", "http.route", "-o", "collapsed=-"],
         ),
         ("shop-jdk21.summary", &["summary", file]),
     ] {

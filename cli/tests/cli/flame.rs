@@ -57,7 +57,14 @@ fn sha256_base64(text: &str) -> String {
 
 #[test]
 fn collapsed_stacks_begin_with_labels() {
-    let text = with_shop().ok(&["flame", "shop.jfr", "--by", "http.route", "-o", "collapsed"]);
+    let text = with_shop().ok(&[
+        "convert",
+        "shop.jfr",
+        "--by",
+        "http.route",
+        "-o",
+        "collapsed=-",
+    ]);
     let expected = "\
 http.route=(unlabelled);java.lang.Thread.run;app.Shop.idle 10
 http.route=GET /search;java.lang.Thread.run;app.Shop.search 30
@@ -147,12 +154,12 @@ fn flame_and_report_agree() {
         .collect();
     table.sort();
     let text = dir.ok(&[
-        "flame",
+        "convert",
         "f.jfr",
         "--by",
         "http.route,tenant",
         "-o",
-        "collapsed",
+        "collapsed=-",
     ]);
     let picture: Vec<(String, u64)> = text
         .lines()
@@ -208,7 +215,7 @@ fn a_method_has_one_line_and_one_node() {
         });
     }
     let dir = TestDir::new().with("k.jfr", &shop.bytes());
-    let lines = dir.ok(&["flame", "k.jfr", "-o", "collapsed"]);
+    let lines = dir.ok(&["convert", "k.jfr", "-o", "collapsed=-"]);
     assert_eq!(lines, "app.Shop.price;app.Shop.price 6\n");
     let json = dir.json(&["flame", "k.jfr", "--json"]);
     let nodes = json["nodes"].as_array().unwrap();

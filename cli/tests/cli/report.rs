@@ -98,8 +98,15 @@ http.route=GET /e;app.Shop.m 1
 http.route=GET;app.Shop.m 2
 http.route=in it;app.Shop.m 1
 ";
-    let flame = ["flame", "a.jfr", "--by", "http.route", "-o", "collapsed"];
-    let stacks = dir.ok(&flame).replace("java.lang.Thread.run;", "");
+    let collapsed = [
+        "convert",
+        "a.jfr",
+        "--by",
+        "http.route",
+        "-o",
+        "collapsed=-",
+    ];
+    let stacks = dir.ok(&collapsed).replace("java.lang.Thread.run;", "");
     assert_eq!(stacks, expected);
     let by_state = ["report", "a.jfr", "--by", "state", "--csv", "--where"];
     let rows = dir.ok(&[&by_state[..], &["http.route=GET /b"]].concat());
@@ -242,7 +249,7 @@ fn each_event_has_its_unit() {
         let flame = dir.json(&[&["flame", file][..], &by].concat());
         assert_eq!(flame["value"], value, "{event} of {file}");
     }
-    let lines = dir.ok(&["flame", "a.jfr", "--event", "lock", "-o", "collapsed"]);
+    let lines = dir.ok(&["convert", "a.jfr", "--event", "lock", "-o", "collapsed=-"]);
     assert_eq!(lines, "(no stack: x) 1250000\n");
 }
 

@@ -47,7 +47,14 @@ fn recorded_text_is_inert_in_any_output() {
         &["print", "h.jfr", "--json"],
         &["check", "h.jfr"],
         &["flame", "h.jfr", "--by", "http.route", "-o", "-"],
-        &["flame", "h.jfr", "--by", "http.route", "-o", "collapsed"],
+        &[
+            "convert",
+            "h.jfr",
+            "--by",
+            "http.route",
+            "-o",
+            "collapsed=-",
+        ],
         &["flame", "h.jfr", "--json"],
     ] {
         let output = dir.run(arguments);
@@ -135,7 +142,8 @@ fn mutated_recordings_break_no_command() {
         for arguments in [
             &["report", "m.jfr", "--by", "thread"][..],
             &["check", "m.jfr"],
-            &["flame", "m.jfr", "-o", "collapsed"],
+            &["convert", "m.jfr", "-o", "collapsed=-"],
+            &["convert", "m.jfr", "-o", "pprof=-"],
             &["print", "m.jfr", "--json"],
         ] {
             let output = dir.run(arguments);

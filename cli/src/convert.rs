@@ -1,0 +1,119 @@
+//! `convert`: the samples with their labels, for other tools.
+//!
+//! | module | duty |
+//! |---|---|
+//! | [`profile`] | what every format is made of: sums by labels and stack |
+//! | [`protobuf`] | messages in that encoding |
+//! | [`pprof`], [`collapsed`], [`speedscope`], [`csv`] | a format each |
+
+mod collapsed;
+mod csv;
+mod pprof;
+mod profile;
+mod protobuf;
+mod speedscope;
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::args::{ConvertArgs, ExportFormat};
+use crate::input;
+use crate::output::{self, Failure, Output};
+use crate::text;
+use profile::{Profile, Wanted};
+
+/// What distinguishes a format for those who gather the samples.
+struct Writer {
+    /// Of the file's name.
+    ending: &'static str,
+    is_binary: bool,
+    wanted: Wanted,
+    write: fn(&Profile, &mut dyn Write) -> io::Result<()>,
+}
+
+fn writer(format: ExportFormat) -> Writer {
+    let wanted = |labels, lines, kinds| Wanted {
+        labels,
+        lines,
+        kinds,
+    };
+    match format {
+        ExportFormat::Pprof => Writer {
+            ending: "pb.gz",
+            is_binary: true,
+            wanted: wanted(true, true, true),
+            write: pprof::write,
+        },
+        ExportFormat::Collapsed => Writer {
+            ending: "collapsed",
+            is_binary: false,
+            wanted: wanted(false, false, false),
+            write: collapsed::write,
+        },
+        ExportFormat::Speedscope => Writer {
+            ending: "speedscope.json",
+            is_binary: false,
+            wanted: wanted(false, false, true),
+            write: speedscope::write,
+        },
+        ExportFormat::Csv => Writer {
+            ending: "csv",
+            is_binary: false,
+            wanted: wanted(true, false, true),
+            write: csv::write,
+        },
+    }
+}
+
+/// The file to write; `None` is stdout.
+fn target(args: &ConvertArgs, ending: &str) -> Option<PathBuf> {
+    let target = match (&args.output.target, args.files.first()) {
+        (Some(target), _) => target.clone(),
+        (None, Some(first)) if !input::is_stdin(first) => first.with_extension(ending),
+        (None, _) => return None,
+    };
+    (target != Path::new(input::STDIN)).then_some(target)
+}
+
+/// Runs the command. Returns whether the files were read completely.
+pub(crate) fn run(args: &ConvertArgs, output: &mut Output) -> Result<bool, Failure> {
+    let mut writer = writer(args.output.format);
+    writer.wanted.lines |= args.lines;
+    if writer.wanted.labels && !args.by.is_empty() {
+        return Err(Failure::Usage(
+            "--by makes roots, in formats without labels; this one has all labels".to_owned(),
+        ));
+    }
+    let target = target(args, writer.ending);
+    match &target {
+        Some(path) if args.files.iter().any(|file| input::same_file(file, path)) => {
+            return Err(Failure::Usage(format!("{} is an input", path.display())));
+        }
+        Some(path) => output::check_target(path, args.force)?,
+        None if writer.is_binary && output.columns().is_some() => {
+            return Err(Failure::Usage(
+                "this format is not for a terminal; -o FORMAT=FILE says where to".to_owned(),
+            ));
+        }
+        None => {}
+    }
+    let (profile, outcome) = profile::read(args, &writer.wanted, output)?;
+    match target {
+        None => (writer.write)(&profile, output.writer())?,
+        Some(path) => {
+            output::write_file_with(&path, args.force, |file| {
+                let mut file = BufWriter::with_capacity(256 << 10, file);
+                (writer.write)(&profile, &mut file)?;
+                file.flush()
+            })?;
+            let amounts = profile.kinds.iter();
+            let amounts: Vec<String> = amounts
+                .map(|kind| kind.unit.amount(kind.total.value))
+                .collect();
+            let path = output.clean(&path.display().to_string());
+            let samples = text::count(profile.samples(), "sample");
+            output.line(format!(" {path} ({samples}: {})", amounts.join(", ")))?;
+        }
+    }
+    Ok(outcome.warn_damages())
+}

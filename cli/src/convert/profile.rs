@@ -1,0 +1,189 @@
+//! What every format is made of: the samples of each kind, summed by labels and stack. Its size is
+//! that of the distinct pairs of these, whatever the number of samples.
+
+use std::sync::Arc;
+
+use crate::args::{ConvertArgs, FilterArgs};
+use crate::collect::{self, Collected, FrameName, GroupKey, Query, Sum, THREAD, key_of};
+use crate::filter::{Filter, Unit};
+use crate::input::Outcome;
+use crate::output::{Failure, Output};
+
+/// The kinds of samples that one file can have side by side, as `--event` names them.
+const KINDS: [&str; 4] = ["cpu", "wall", "alloc", "lock"];
+
+/// What a format takes.
+pub(super) struct Wanted {
+    /// The thread and all attributes; else what `--by` says, as roots.
+    pub(super) labels: bool,
+    /// Frames with their lines.
+    pub(super) lines: bool,
+    /// All kinds of samples side by side; else CPU time or what `--event` says.
+    pub(super) kinds: bool,
+}
+
+/// Everything that is exported.
+pub(super) struct Profile {
+    /// Names of the recordings, without their directories.
+    pub(super) name: String,
+    /// Those that have samples, at least one.
+    pub(super) kinds: Vec<Kind>,
+    /// Begin of the recordings, since 1970.
+    pub(super) start_nanos: i64,
+    /// From there to their end.
+    pub(super) duration_nanos: u64,
+}
+
+/// The samples of one kind.
+pub(super) struct Kind {
+    pub(super) unit: Unit,
+    pub(super) interval_nanos: Option<u64>,
+    pub(super) total: Sum,
+    pub(super) frames: Vec<FrameName>,
+    /// Names of the labels, in the order of a group's values, which may be fewer.
+    pub(super) keys: Vec<String>,
+    pub(super) groups: Vec<GroupKey>,
+    /// By group, then by stack.
+    pub(super) rows: Vec<Row>,
+}
+
+/// The samples with the same labels and stack.
+pub(super) struct Row {
+    /// Place in [`Kind::groups`].
+    pub(super) group: u32,
+    /// Places in [`Kind::frames`], innermost first.
+    pub(super) stack: Arc<[u32]>,
+    pub(super) sum: Sum,
+}
+
+impl Profile {
+    /// Of all kinds.
+    pub(super) fn samples(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.total.samples).sum()
+    }
+}
+
+impl Kind {
+    /// Name and value of each label of a group.
+    pub(super) fn labels(&self, group: u32) -> impl Iterator<Item = (&str, &str)> {
+        let values = &self.groups[group as usize].values;
+        let pairs = self.keys.iter().zip(values);
+        pairs.filter_map(|(key, value)| Some((key.as_str(), value.as_deref()?)))
+    }
+
+    /// `KEY=VALUE` of each label of a group, with the names of the table where there is no value.
+    pub(super) fn roots(&self, group: u32) -> impl Iterator<Item = String> {
+        self.groups[group as usize].named_values(&self.keys)
+    }
+
+    fn of(collected: Collected, query: &Query) -> (Self, Collected) {
+        let (total, _, mut collected) = collected.into_total(&query.filter);
+        let attributes = collected.attribute_keys.iter();
+        let attributes = attributes.map(|name| key_of(name).into_owned());
+        let mut kind = Self {
+            unit: query.filter.unit(),
+            interval_nanos: collected.interval_nanos,
+            total: total.total,
+            frames: std::mem::take(&mut collected.frames),
+            keys: query.keys.iter().cloned().chain(attributes).collect(),
+            groups: Vec::with_capacity(total.groups.len()),
+            rows: Vec::new(),
+        };
+        let mut groups: Vec<_> = total.groups.into_iter().collect();
+        groups.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        for (group, (_, stacks)) in groups {
+            let place = u32::try_from(kind.groups.len()).unwrap_or(u32::MAX);
+            kind.groups.push(group);
+            let first = kind.rows.len();
+            for (stack, sum) in stacks.by_stack {
+                kind.rows.push(Row {
+                    group: place,
+                    stack,
+                    sum,
+                });
+            }
+            kind.rows[first..].sort_unstable_by(|a, b| a.stack.cmp(&b.stack));
+        }
+        (kind, collected)
+    }
+}
+
+/// The queries of a call, one for each kind.
+fn queries(args: &ConvertArgs, wanted: &Wanted) -> Result<Vec<Query>, Failure> {
+    let query = |event: Option<&str>| {
+        let filter = Filter::new(&FilterArgs {
+            filters: args.filter.filters.clone(),
+            event: event.map(str::to_owned),
+            threads: args.filter.threads.clone(),
+        })?;
+        let keys = if wanted.labels {
+            vec![THREAD.to_owned()]
+        } else {
+            args.by.clone()
+        };
+        Ok(Query {
+            every_attribute: wanted.labels,
+            stacks: true,
+            lines: wanted.lines,
+            ..Query::by(keys, filter)
+        })
+    };
+    match args.filter.event.as_deref() {
+        None if wanted.kinds => KINDS.iter().map(|&kind| query(Some(kind))).collect(),
+        event => Ok(vec![query(event)?]),
+    }
+}
+
+/// Reads the recordings.
+pub(super) fn read(
+    args: &ConvertArgs,
+    wanted: &Wanted,
+    output: &Output,
+) -> Result<(Profile, Outcome), Failure> {
+    let queries = queries(args, wanted)?;
+    let (collected, outcome) = collect::collect_each(&args.files, &queries, output)?;
+    let mut profile = Profile {
+        name: names(args),
+        kinds: Vec::new(),
+        start_nanos: 0,
+        duration_nanos: 0,
+    };
+    let mut first_failure = None;
+    for (collected, query) in collected.into_iter().zip(&queries) {
+        if let Some((start, end)) = collected.span_nanos() {
+            profile.start_nanos = start;
+            profile.duration_nanos = end.saturating_sub(start).max(0).unsigned_abs();
+        }
+        // Of several kinds one that has the keys is enough.
+        if let Err(failure) = collected.check(query, &args.files) {
+            first_failure.get_or_insert(failure);
+            continue;
+        }
+        let (kind, collected) = Kind::of(collected, query);
+        if queries.len() == 1 {
+            collected.warn_left_out();
+        }
+        if kind.total.samples > 0 {
+            profile.kinds.push(kind);
+            continue;
+        }
+        if let Some(why) = collected.terms.nothing_passes(&query.filter) {
+            first_failure.get_or_insert(Failure::Finding(why));
+        }
+    }
+    if profile.kinds.is_empty() {
+        outcome.warn_damages();
+        let failure = first_failure.unwrap_or(Failure::Finding("no sample passes".to_owned()));
+        return Err(match failure {
+            Failure::Finding(why) => Failure::Finding(format!("{why}; nothing to convert")),
+            other => other,
+        });
+    }
+    Ok((profile, outcome))
+}
+
+fn names(args: &ConvertArgs) -> String {
+    let names = args.files.iter().filter_map(|file| file.file_name());
+    let names: Vec<_> = names.map(|name| name.to_string_lossy()).collect();
+    names.join(", ")
+}
