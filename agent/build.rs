@@ -56,14 +56,7 @@ fn compile(sources: &Path, classes: &Path) -> Result<(), String> {
     let (renamed, stubs) = rename_opentelemetry(sources, classes);
     files.push(renamed);
     let mut javac = Command::new(compiler());
-    javac.args([
-        "-nowarn",
-        "-g:source,lines",
-        "-source",
-        "17",
-        "-target",
-        "17",
-    ]);
+    javac.args(["-nowarn", "-g:none", "-source", "17", "-target", "17"]);
     javac.args(["-implicit:none", "-proc:none", "-encoding", "UTF-8"]);
     javac.arg("--patch-module");
     javac.arg(format!(

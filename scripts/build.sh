@@ -23,7 +23,7 @@ direct_memory() {
 # one_file: ctxjfr with the agent in it, to be copied to any machine.
 one_file() {
   mkdir -p target/dist
-  target/release/ctxjfr __pack "$AGENT" target/dist/ctxjfr >&2
+  target/release/ctxjfr __pack target/dist/ctxjfr "$AGENT" >&2
   chmod 755 target/dist/ctxjfr
 }
 

@@ -131,8 +131,9 @@ all() {
     platforms+=("$platform" "$platform-musl")
   done
   natives "${platforms[@]}"
-  "$WORK/$(platform_of "$host")/ctxjfr" __pack \
-    "$WORK/$(platform_of "$host")/libctxagent.so" "$DIST/ctxjfr" >&2
+  platform=$(platform_of "$host")
+  "$WORK/$platform/ctxjfr" __pack "$DIST/ctxjfr" "$WORK/$platform/libctxagent.so" \
+    "$WORK/$platform-musl/libctxagent.so" >&2
   chmod 755 "$DIST/ctxjfr"
   jars "${platforms[@]}"
   repository

@@ -14,7 +14,7 @@ set +e # goes on after a failure
 
 work=$ROOT/target/nightly
 parts=(stress-1 stress-2 stress-3 stress-4 stress-5 stress-6 kills-1 kills-2 kills-3 kills-4
-  oracle flat-memory threads platform-churn virtual-churn restarts denied
+  cycles oracle flat-memory threads platform-churn virtual-churn restarts denied
   fuzz-records fuzz-metadata fuzz-values fuzz-samples jcstress selftest mutants)
 
 [[ $PARTS != list ]] || {
@@ -89,6 +89,8 @@ run() {
     stress-*) FIRST=$(((index - 1) * 20)) CELLS=20 CELL_SECONDS=$(share 30) scripts/stress.sh ;;
     kills-*) e2e CTXAGENT_KILLS=50 CTXAGENT_FIRST_KILL=$((index * 50 - 50)) kill \
       kill_nine_at_random_moments_loses_nothing_flushed ;;
+    cycles) e2e CTXAGENT_CYCLES="$(share 200)" control \
+      many_recordings_leave_no_descriptors_threads_and_memory ;;
     oracle) FRESH=1 SAMPLES=$(share 2000000) scripts/oracle.sh ;;
     flat-memory) VALUES=$(share 100000000) scripts/flat-memory.sh ;;
     threads) e2e CTXAGENT_TURNS="$(share 100000)" reliability \
@@ -116,6 +118,7 @@ figures() {
   case $1 in
     stress-*) echo "$(share 30) s cells: $(found ' passed, ')" ;;
     kills-*) found ' kills: ' ;;
+    cycles) found ' cycles: ' ;;
     oracle) found ' compared, ' ;;
     flat-memory) echo "$(share 100000000) values; $(found '^after the first fifth')" ;;
     threads) echo "$(found ' threads in turn: ')" ;;

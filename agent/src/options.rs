@@ -44,7 +44,7 @@ pub use redact::{Redact, Redaction};
 pub use table::{Row, Scope, TABLE};
 pub use types::{
     CStack, Command, Engine, LabelSource, Log, LogLevel, Mechanism, MechanismSet, Signal,
-    VirtualThreads, WallThreads,
+    StatusFormat, VirtualThreads, WallThreads,
 };
 
 #[cfg(test)]

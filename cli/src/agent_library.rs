@@ -1,7 +1,9 @@
-//! The agent's library that comes with `ctxjfr`: in the same file, or beside it.
+//! The agent's libraries that come with `ctxjfr`, one for each C library of JVMs: in the same file,
+//! or beside it.
 //!
-//! A `ctxjfr` with the library in it is the program, then the library packed with zstd, the length
-//! of that as eight bytes (little-endian), and [`MARK`]. The pack has a checksum of what it holds.
+//! A `ctxjfr` with libraries in it is the program, then for each one the library packed with zstd,
+//! the length of that as eight bytes (little-endian), and its mark. The pack has a checksum of what
+//! it holds.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -12,14 +14,40 @@ use rustix::fs::{MemfdFlags, memfd_create};
 
 use crate::output::{self, Failure};
 
-/// Its file name.
+/// Its file name in a JVM's file system.
 pub(crate) const NAME: &str = "libctxagent.so";
-const MARK: [u8; 16] = *b"\nctxjfr + agent\n";
-/// Bytes of length and mark.
-const TRAILER: usize = 8 + MARK.len();
+/// Bytes of a mark, and of length and mark.
+const MARK: usize = 16;
+const TRAILER: usize = 8 + MARK;
 const LEVEL: i32 = 12;
 /// This program, whatever its name is by now.
 const PROGRAM: &str = "/proc/self/exe";
+
+/// The C library that a JVM uses, and so its agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Libc {
+    Glibc,
+    Musl,
+}
+
+impl Libc {
+    const ALL: [Self; 2] = [Self::Glibc, Self::Musl];
+
+    const fn mark(self) -> &'static [u8; MARK] {
+        match self {
+            Self::Glibc => b"\nctxjfr + agent\n",
+            Self::Musl => b"\nctxjfr + musl.\n",
+        }
+    }
+
+    /// The name of its library beside `ctxjfr`.
+    const fn file_name(self) -> &'static str {
+        match self {
+            Self::Glibc => NAME,
+            Self::Musl => "libctxagent-musl.so",
+        }
+    }
+}
 
 /// Whether a library is an agent, by its file name.
 pub(crate) fn is_agent(name: &str) -> bool {
@@ -28,8 +56,8 @@ pub(crate) fn is_agent(name: &str) -> bool {
 
 /// The library in `ctxjfr`; else that beside it, or in `lib` beside its directory, as packages
 /// place both.
-pub(crate) fn open() -> Result<File, Failure> {
-    let unpacked = unpack();
+pub(crate) fn open(libc: Libc) -> Result<File, Failure> {
+    let unpacked = unpack(libc);
     let unpacked = unpacked.map_err(|error| {
         Failure::Finding(format!("the agent in ctxjfr: {error}; get ctxjfr again"))
     })?;
@@ -39,10 +67,11 @@ pub(crate) fn open() -> Result<File, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::Finding(format!("the place of ctxjfr: {error}")))?;
     let directory = program.parent().unwrap_or(&program);
-    let places: [PathBuf; 2] = [directory.join(NAME), directory.join("../lib").join(NAME)];
+    let name = libc.file_name();
+    let places: [PathBuf; 2] = [directory.join(name), directory.join("../lib").join(name)];
     let Some(place) = places.iter().find(|place| place.is_file()) else {
         return Err(Failure::Finding(format!(
-            "{NAME} is not beside {}; put it there, or name the target's own with --agent",
+            "{name} is not beside {}; put it there, or name the target's own with --agent",
             program.display()
         )));
     };
@@ -50,51 +79,78 @@ pub(crate) fn open() -> Result<File, Failure> {
 }
 
 /// The library in this program, in memory; `None` if it has none.
-fn unpack() -> io::Result<Option<File>> {
+fn unpack(libc: Libc) -> io::Result<Option<File>> {
     let mut program = File::open(PROGRAM)?;
-    let Some((start, len)) = packed(&program)? else {
+    let packs = packs(&program)?;
+    let Some(pack) = packs.iter().find(|pack| pack.libc == libc) else {
         return Ok(None);
     };
-    program.seek(SeekFrom::Start(start))?;
+    program.seek(SeekFrom::Start(pack.start))?;
     let mut library = File::from(memfd_create(NAME, MemfdFlags::CLOEXEC)?);
-    zstd::stream::copy_decode(program.take(len), &mut library)?;
+    zstd::stream::copy_decode(program.take(pack.len), &mut library)?;
     Ok(Some(library))
 }
 
-/// Where the packed library is in a program, and its length.
-fn packed(program: &File) -> io::Result<Option<(u64, u64)>> {
-    let end = program.metadata()?.len();
+/// Where a packed library is in a program, and its length.
+#[derive(Debug)]
+struct Pack {
+    libc: Libc,
+    start: u64,
+    len: u64,
+}
+
+/// The libraries in a program, the last one first.
+fn packs(program: &File) -> io::Result<Vec<Pack>> {
+    let mut end = program.metadata()?.len();
+    let mut packs = Vec::new();
+    while let Some(pack) = pack_before(program, end)? {
+        end = pack.start;
+        packs.push(pack);
+    }
+    Ok(packs)
+}
+
+fn pack_before(program: &File, end: u64) -> io::Result<Option<Pack>> {
     let mut trailer = [0; TRAILER];
     let Some(at) = end.checked_sub(TRAILER as u64) else {
         return Ok(None);
     };
     program.read_exact_at(&mut trailer, at)?;
     let (len, mark) = trailer.split_at(8);
-    if mark != MARK {
+    let libc = Libc::ALL.into_iter().find(|libc| mark == libc.mark());
+    let Some(libc) = libc else {
         return Ok(None);
-    }
+    };
     let len = u64::from_le_bytes(len.try_into().map_err(io::Error::other)?);
     let start = at.checked_sub(len).ok_or(io::ErrorKind::InvalidData)?;
-    Ok(Some((start, len)))
+    Ok(Some(Pack { libc, start, len }))
 }
 
-/// The hidden command of the build: writes this program with a library in it.
-pub(crate) fn pack(library: &Path, to: &Path) -> Result<bool, Failure> {
-    let failed = |error: io::Error| Failure::Finding(format!("{}: {error}", library.display()));
+/// The hidden command of the build: writes this program with libraries in it, those for glibc and
+/// for musl.
+pub(crate) fn pack(to: &Path, libraries: &[PathBuf]) -> Result<bool, Failure> {
+    let failed = |error: io::Error| Failure::Finding(format!("{}: {error}", to.display()));
     let mut program = File::open(PROGRAM).map_err(failed)?;
-    if packed(&program).map_err(failed)?.is_some() {
+    if !packs(&program).map_err(failed)?.is_empty() {
         return Err(Failure::Usage("this ctxjfr has a library in it".to_owned()));
     }
-    let mut library = File::open(library).map_err(failed)?;
     output::write_file_with(to, true, |file| {
-        let start = io::copy(&mut program, file)?;
-        let mut encoder = zstd::Encoder::new(&mut *file, LEVEL)?;
-        encoder.include_checksum(true)?;
-        io::copy(&mut library, &mut encoder)?;
-        encoder.finish()?;
-        let len = file.stream_position()? - start;
-        file.write_all(&len.to_le_bytes())?;
-        file.write_all(&MARK)
+        io::copy(&mut program, file)?;
+        let mut libraries = Libc::ALL.into_iter().zip(libraries);
+        libraries.try_for_each(|(libc, library)| append(file, libc, library))
     })?;
     Ok(true)
+}
+
+fn append(file: &mut File, libc: Libc, library: &Path) -> io::Result<()> {
+    let start = file.stream_position()?;
+    let mut encoder = zstd::Encoder::new(&mut *file, LEVEL)?;
+    encoder.include_checksum(true)?;
+    let named = |error| io::Error::other(format!("{}: {error}", library.display()));
+    let mut library_file = File::open(library).map_err(named)?;
+    io::copy(&mut library_file, &mut encoder)?;
+    encoder.finish()?;
+    let len = file.stream_position()? - start;
+    file.write_all(&len.to_le_bytes())?;
+    file.write_all(libc.mark())
 }

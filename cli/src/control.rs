@@ -1,6 +1,6 @@
 //! `start`, `stop`, `dump`, `status`, `pause`, `resume`: a command for the agent in a running JVM.
 
-use crate::args::{CommandArgs, StartArgs};
+use crate::args::{CommandArgs, StartArgs, StatusArgs};
 use crate::output::{Failure, Output};
 use crate::target::{self, Agent};
 
@@ -11,6 +11,16 @@ pub(crate) fn start(args: &StartArgs, output: &mut Output) -> Result<bool, Failu
     agent.warn_of_other_release()?;
     let answer = agent.command(&with_options("start", &args.options))?;
     print(&answer.into_result(jvm.pid())?, output)
+}
+
+/// Asks a loaded agent what it does.
+pub(crate) fn status(args: &StatusArgs, output: &mut Output) -> Result<bool, Failure> {
+    let command = if args.json {
+        target::STATUS_AS_JSON
+    } else {
+        "status"
+    };
+    run(command, &args.command, output)
 }
 
 /// Gives a loaded agent a command.

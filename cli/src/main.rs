@@ -80,12 +80,12 @@ fn main() -> ExitCode {
         Command::Start(args) => control::start(args, &mut output),
         Command::Stop(args) => control::run("stop", args, &mut output),
         Command::Dump(args) => control::run("dump", args, &mut output),
-        Command::Status(args) => control::run("status", args, &mut output),
+        Command::Status(args) => control::status(args, &mut output),
         Command::Pause(args) => control::run("pause", args, &mut output),
         Command::Resume(args) => control::run("resume", args, &mut output),
         Command::Completions { shell } => shell_help::completions(*shell, &mut output),
         Command::Man { directory } => shell_help::man(directory),
-        Command::Pack { library, output } => agent_library::pack(library, output),
+        Command::Pack { output, libraries } => agent_library::pack(output, libraries),
         Command::Guard { pid, parent, name } => guard::run(*pid, parent, name),
         Command::AsOwner { .. } => Ok(true), // above
     };

@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use hotspot_attach::{AttachError, JvmProcess};
 
-use crate::agent_library;
+use crate::agent_library::{self, Libc};
 use crate::args::AS_OWNER;
 use crate::exchange::Exchange;
 use crate::output::{self, Failure};
 
 /// The file with the agent's answer.
 const REPLY: &str = "reply";
+/// The command whose answer has names as they are.
+pub(crate) const STATUS_AS_JSON: &str = "status,format=json";
 /// How a copy of the agent names the active one.
 const OTHER_COPY: &str = "another copy of the agent, ";
 /// What `Agent_OnAttach` returns for wrong options.
@@ -165,13 +167,12 @@ impl<'j> Agent<'j> {
         let file = if loaded.is_some() {
             None
         } else {
-            if jvm.is_musl() {
-                return Err(Failure::Finding(format!(
-                    "process {} uses musl; the agent needs glibc",
-                    jvm.pid()
-                )));
-            }
-            Some(agent_library::open()?)
+            let libc = if jvm.is_musl() {
+                Libc::Musl
+            } else {
+                Libc::Glibc
+            };
+            Some(agent_library::open(libc)?)
         };
         let lent = file.as_ref().map(|file| (agent_library::NAME, file));
         let exchange = Exchange::create(jvm, lent, &helper).map_err(|reasons| {
@@ -229,6 +230,17 @@ impl<'j> Agent<'j> {
                  and a restart of the JVM takes the new agent"
             )
         }))
+    }
+
+    /// The path of the file that the agent writes now, as the JVM sees it.
+    pub(crate) fn recorded_file(&self) -> Result<PathBuf, Failure> {
+        let pid = self.jvm.pid();
+        let failed = |what: &str| Failure::Finding(format!("process {pid} {what}"));
+        let status = self.command(STATUS_AS_JSON)?.into_result(pid)?;
+        let status: serde_json::Value = serde_json::from_str(&status)
+            .map_err(|error| failed(&format!("gives a state that cannot be read: {error}")))?;
+        let file = status["file"].as_str().map(PathBuf::from);
+        file.ok_or_else(|| failed("is not recorded any more"))
     }
 
     /// Warns of an agent of another release.

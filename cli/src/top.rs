@@ -4,7 +4,6 @@ mod live;
 mod screen;
 
 use std::fs::File;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hotspot_attach::JvmProcess;
@@ -170,16 +169,12 @@ impl<'t, 'j> Top<'t, 'j> {
 
     /// The file that the agent writes now.
     fn current_file(&self) -> Result<File, Failure> {
-        let pid = self.jvm.pid();
-        let status = self.agent.command("status")?.into_result(pid)?;
-        let path = status.lines().find_map(|line| line.strip_prefix("file: "));
-        let Some(path) = path else {
-            return Err(Failure::Finding(format!(
-                "process {pid} is not recorded any more"
-            )));
-        };
-        let file = self.jvm.open_file(Path::new(path));
-        file.map_err(|error| Failure::Finding(format!("process {pid}: {path}: {error}")))
+        let path = self.agent.recorded_file()?;
+        let file = self.jvm.open_file(&path);
+        file.map_err(|error| {
+            let path = text::terminal(&path.to_string_lossy()).into_owned();
+            Failure::Finding(format!("process {}: {path}: {error}", self.jvm.pid()))
+        })
     }
 
     /// Adds what is new in a chunk.

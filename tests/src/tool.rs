@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::build;
 use crate::jdk::Jdk;
-use crate::jvm::{Jvm, TestDir};
+use crate::jvm::{Jvm, RunningJvm, TestDir};
 use crate::process::{ProcessOutput, run};
 
 /// Exit code of `ctxjfr`: done, nothing found.
@@ -70,6 +70,13 @@ impl Tool {
 /// A JVM as users start it.
 pub fn plain(jdk: Jdk, test_dir: &TestDir) -> Jvm<'_> {
     Jvm::new(jdk, test_dir).without_flag("-XX:+EnableDynamicAgentLoading")
+}
+
+/// A plain JVM at work under the label `kind`, on threads that began before any agent came.
+pub fn at_work(jdk: Jdk, test_dir: &TestDir) -> RunningJvm {
+    plain(jdk, test_dir)
+        .main("WorkBeforeAttach", &[])
+        .start_ready()
 }
 
 /// What a process has mapped.

@@ -8,8 +8,8 @@ use std::process::Command;
 
 use e2e::process::{Process, limit, run};
 use e2e::tool::{
-    FINDING, FINE, USAGE, assert_no_answer, assert_nothing_is_left, is_recording, lent_library,
-    maps, plain,
+    FINDING, FINE, USAGE, assert_no_answer, assert_nothing_is_left, at_work, is_recording,
+    lent_library, maps, plain,
 };
 use e2e::{Jdk, TestDir, Tool, build, env_number, workspace};
 use serde_json::Value;
@@ -45,16 +45,23 @@ fn record_needs_no_preparation_and_leaves_nothing() {
     }
 }
 
-/// As `scripts/build.sh` makes it.
+/// As `scripts/build.sh` and `scripts/dist.sh` make it, with one library and with two.
 #[test]
 fn one_file_is_enough() {
     let test_dir = TestDir::new();
     let program = test_dir.file("one");
     let mut pack = Command::new(build::ctxjfr());
-    pack.arg("__pack").arg(build::agent()).arg(&program);
+    pack.arg("__pack").arg(&program).arg(build::agent());
+    run(pack).success();
+    let both = test_dir.file("both");
+    let mut pack = Command::new(build::ctxjfr());
+    pack.arg("__pack").arg(&both);
+    pack.args([build::agent(), Path::new("/etc/hostname")]);
     run(pack).success();
     let bytes = fs::read(&program).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    for program in [&program, &both] {
+        fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
     let tool = |program: &Path| Tool {
         program: program.to_owned(),
         directory: test_dir.path().to_owned(),
@@ -78,18 +85,21 @@ fn one_file_is_enough() {
     let line = damaged("short", &|bytes| bytes.truncate(bytes.len() - 1));
     assert!(line.contains("libctxagent.so is not beside"), "{line}");
     assert!(!maps(&pid).contains("libctxagent"));
-    tool(&program).run(&["record", &pid, "-d", "1s"]).success();
-    assert_nothing_is_left(&pid);
     jvm.end();
+    for program in [&program, &both] {
+        let jvm = plain(Jdk::main(), &test_dir).serve();
+        let pid = jvm.pid().to_string();
+        tool(program).run(&["record", &pid, "-d", "1s"]).success();
+        assert_nothing_is_left(&pid);
+        jvm.end();
+    }
 }
 
 #[test]
 fn report_is_by_the_attribute_that_most_time_has() {
     let test_dir = TestDir::new();
     let tool = Tool::new(&test_dir);
-    let jvm = plain(Jdk::main(), &test_dir)
-        .main("WorkBeforeAttach", &[])
-        .start_ready();
+    let jvm = at_work(Jdk::main(), &test_dir);
     let pid = jvm.pid().to_string();
     let output = tool.run(&["record", &pid, "-d", "2s", "--json"]).success();
     let report: Value = serde_json::from_str(&output.stdout).unwrap();
@@ -160,6 +170,38 @@ fn commands_answer_here_with_exit_codes() {
         assert_no_answer(&end);
         assert_eq!(test_dir.recordings().len(), 2);
     }
+}
+
+/// With the names of the page, and files as they are called.
+#[test]
+fn programs_can_read_the_state() {
+    let test_dir = TestDir::new();
+    let tool = Tool::new(&test_dir);
+    let jvm = at_work(Jdk::main(), &test_dir);
+    let pid = jvm.pid().to_string();
+    let file = "it's \"shop\".jfr";
+    tool.run(&["start", &pid, &format!("file={file}")])
+        .success();
+    let status = tool.run(&["status", &pid, "--json"]).success().stdout;
+    let status: Value = serde_json::from_str(&status).unwrap();
+    assert_eq!(status["state"], "recording", "{status}");
+    assert_eq!(status["file"], file);
+    let page = workspace::root().join("docs/user-guide/options.md");
+    let page = fs::read_to_string(page).unwrap();
+    let section = page.split("## State for programs").nth(1).unwrap();
+    for name in status.as_object().unwrap().keys() {
+        assert!(section.contains(&format!("`{name}`")), "{name}");
+    }
+    tool.run(&["top", &pid, "-n", "1", "--json"]).success();
+    let metrics = tool.run(&["status", &pid, "format=prometheus"]).success();
+    let metrics = metrics.stdout;
+    assert!(metrics.contains("\nctxagent_recording 1\n"), "{metrics}");
+    let is_zero = |name: &str| metrics.contains(&format!("\n{name} 0\n"));
+    assert!(!is_zero("ctxagent_written_total") && is_zero("ctxagent_wall_signals_total"));
+    let line = tool.refused(USAGE, &["stop", &pid, "format=json"]);
+    assert!(line.contains("'stop' has no use for"), "{line}");
+    tool.run(&["stop", &pid]).success();
+    jvm.end();
 }
 
 #[test]
@@ -378,7 +420,7 @@ fn open_j9_and_musl_are_named_and_unharmed() {
         (["libjvm.so", "libj9vm29.so"], "is an OpenJ9 JVM"),
         (
             ["libjvm.so", "ld-musl-x86_64.so.1"],
-            "uses musl; the agent needs glibc",
+            "libctxagent-musl.so is not beside",
         ),
     ] {
         let process = fake(&test_dir, &libraries);

@@ -6,7 +6,7 @@ use std::fs;
 use std::process::Command;
 
 use e2e::process::{Process, limit, run};
-use e2e::tool::plain;
+use e2e::tool::at_work;
 use e2e::{Jdk, TestDir, Tool, workspace};
 use vt100::{Color, Parser};
 
@@ -129,9 +129,7 @@ fn compare(name: &str, lines: &[String]) {
 fn screens_fit_and_are_as_they_are_kept() {
     let test_dir = TestDir::new();
     let tool = Tool::new(&test_dir);
-    let jvm = plain(Jdk::main(), &test_dir)
-        .main("WorkBeforeAttach", &[])
-        .start_ready();
+    let jvm = at_work(Jdk::main(), &test_dir);
     let pid = jvm.pid().to_string();
     let show = |columns, arguments: &[&str]| {
         let lines = lines(&screen(&tool, columns, arguments), columns);

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use e2e::process::{Process, limit, run};
 use e2e::tool::{
-    FINDING, FINE, USAGE, assert_no_answer, assert_nothing_is_left, is_recording, plain,
+    FINDING, FINE, USAGE, assert_no_answer, assert_nothing_is_left, at_work, is_recording, plain,
 };
 use e2e::{Jdk, TestDir, Tool, workspace};
 use serde_json::{Value, json};
@@ -27,9 +27,7 @@ fn recording_of_its_own_ends_with_it() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let tool = Tool::new(&test_dir);
-        let jvm = plain(jdk, &test_dir)
-            .main("WorkBeforeAttach", &[])
-            .start_ready();
+        let jvm = at_work(jdk, &test_dir);
         let pid = jvm.pid().to_string();
         let output = tool
             .run(&["top", &pid, "-n", "3", "--json", "interval=2ms"])
@@ -63,9 +61,7 @@ fn recording_of_its_own_ends_with_it() {
 fn recording_that_runs_is_shown_and_left() {
     let test_dir = TestDir::new();
     let tool = Tool::new(&test_dir);
-    let jvm = plain(Jdk::main(), &test_dir)
-        .main("WorkBeforeAttach", &[])
-        .start_ready();
+    let jvm = at_work(Jdk::main(), &test_dir);
     let pid = jvm.pid().to_string();
     let file = "file=app-%n.jfr,loop=2s,chunktime=1s,flush=200ms";
     tool.run(&["start", &pid, file]).success();

@@ -1,7 +1,7 @@
 //! Commands: the same option string from the command line, from attach and from Java.
 
 use crate::entry::agent::Agent;
-use crate::entry::status;
+use crate::entry::status::Status;
 use crate::log;
 use crate::options::{self, Command, Options, OptionsError};
 
@@ -80,7 +80,7 @@ pub(crate) fn run(agent: &'static Agent, options: &Options) -> Result<String, Re
     };
     match command {
         Command::Load | Command::Help | Command::Version | Command::Status => {
-            Ok(status::text(session))
+            Ok(Status::of(session).written(options.status_format))
         }
         Command::Start => session.start(options).map_err(Refusal::State),
         Command::Stop => session.stop().map_err(Refusal::State),

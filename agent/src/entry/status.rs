@@ -1,92 +1,110 @@
-//! The text of the command `status`.
+//! What the command `status` answers: gathered here, written by [`formats`].
+
+mod formats;
 
 use crate::guard;
 use crate::labels;
 use crate::metrics::Snapshot;
+use crate::options::StatusFormat;
 use crate::propagation;
-use crate::session::{Session, api_copies};
+use crate::session::{Description, Session, api_copies};
 use schema::counter::Counter;
 use std::fmt::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
-/// Lines for the user: state, file, source of virtual thread ids, and the counters that are not
-/// zero, of the current or last recording.
-pub(crate) fn text(session: &Session) -> String {
-    let components = &session.components;
-    let session = session.describe();
-    let mut text = String::new();
-    let state = if guard::is_disabled() {
-        "off (internal error)"
-    } else {
-        &session.state
-    };
-    let _ = writeln!(
-        text,
-        "ctxagent {} on {} {}",
-        env!("CARGO_PKG_VERSION"),
-        components.identity.name,
-        components.identity.version
-    );
-    let _ = writeln!(text, "state: {state}");
-    if let Some(file) = &session.file {
-        let _ = writeln!(text, "file: {}", file.display().to_string().escape_debug());
-    }
-    if let Some(left) = session.time_left {
-        let _ = writeln!(text, "ends in: {} s (timeout)", left.as_secs());
-    }
-    let _ = writeln!(
-        text,
-        "virtual threads: {}",
-        components.virtual_threads.description()
-    );
-    if !session.walker.is_empty() {
-        let _ = writeln!(text, "walker: {}", session.walker);
-    }
-    if let Some(engine) = session.engine {
-        let _ = writeln!(text, "engine: {engine}");
-    }
-    if let Some(asked) = session.interval {
-        let _ = writeln!(text, "interval: {}", intervals(asked, &session.counters));
-    }
-    if let Some(ratios) = session.ratios {
-        let _ = writeln!(text, "rate limit: {ratios}");
-    }
-    let names: Vec<String> = components
-        .registry
-        .names_from(0)
-        .iter()
-        .map(|n| n.escape_debug().to_string())
-        .collect();
-    let _ = writeln!(
-        text,
-        "attributes: {}",
-        if names.is_empty() {
-            "none".into()
-        } else {
-            names.join(", ")
+/// The state of the agent, and of its current or last recording.
+#[derive(Debug, Default)]
+pub(crate) struct Status {
+    /// Name and version of the VM.
+    vm: String,
+    state: String,
+    /// The file that is being written.
+    file: Option<String>,
+    time_left: Option<Duration>,
+    attributes: Vec<Arc<str>>,
+    /// Name and text of what else there is to say.
+    lines: Vec<(String, String)>,
+    /// Those that are not zero.
+    counters: Vec<(Counter, u64)>,
+}
+
+impl Status {
+    pub(crate) fn of(session: &Session) -> Self {
+        let components = &session.components;
+        let description = session.describe();
+        let mut lines = vec![line(
+            "virtual threads",
+            components.virtual_threads.description(),
+        )];
+        lines.extend(sampling(&description));
+        lines.extend(
+            api_copies::status()
+                .into_iter()
+                .map(|text| line("java api", text)),
+        );
+        let jni = components.vm.env();
+        let sources = propagation::status(jni)
+            .into_iter()
+            .chain(labels::status(jni));
+        lines.extend(sources.map(|text| {
+            let (name, text) = text.split_once(": ").unwrap_or(("", &text));
+            line(name, text)
+        }));
+        let counters = description.counters.iter();
+        let counters: Vec<_> = counters.filter(|(_, value)| *value != 0).collect();
+        let is_early = |(counter, _): &(Counter, u64)| *counter == Counter::ApiMadeBeforeAgent;
+        if counters.iter().any(is_early) {
+            let text = "builders made before the agent was loaded have no effect";
+            lines.push(line("java api", text));
         }
-    );
-    for line in api_copies::status() {
-        let _ = writeln!(text, "java api: {line}");
-    }
-    let jni = components.vm.env();
-    for line in propagation::status(jni)
-        .into_iter()
-        .chain(labels::status(jni))
-    {
-        let _ = writeln!(text, "{line}");
-    }
-    for (counter, value) in session.counters.iter() {
-        if value != 0 {
-            if counter == Counter::ApiMadeBeforeAgent {
-                text.push_str(
-                    "java api: builders made before the agent was loaded have no effect\n",
-                );
-            }
-            let _ = writeln!(text, "{}: {value}", counter.name());
+        Self {
+            vm: format!(
+                "{} {}",
+                components.identity.name, components.identity.version
+            ),
+            state: if guard::is_disabled() {
+                "off (internal error)".to_owned()
+            } else {
+                description.state
+            },
+            file: description.file.map(|file| file.display().to_string()),
+            time_left: description.time_left,
+            attributes: components.registry.names_from(0),
+            lines,
+            counters,
         }
     }
-    text
+
+    /// The answer to the command.
+    pub(crate) fn written(&self, format: StatusFormat) -> String {
+        match format {
+            StatusFormat::Text => self.text(),
+            StatusFormat::Json => self.json(),
+            StatusFormat::Prometheus => self.prometheus(),
+        }
+    }
+}
+
+fn line(name: &str, text: impl Into<String>) -> (String, String) {
+    (name.to_owned(), text.into())
+}
+
+/// How the recording takes samples.
+fn sampling(description: &Description) -> Vec<(String, String)> {
+    let walker = &description.walker;
+    let interval = description.interval;
+    let interval = interval.map(|asked| intervals(asked, &description.counters));
+    let parts = [
+        ("walker", (!walker.is_empty()).then(|| walker.clone())),
+        ("engine", description.engine.map(str::to_owned)),
+        ("interval", interval),
+        ("rate limit", description.ratios.clone()),
+    ];
+    let parts = parts.into_iter();
+    parts
+        .filter_map(|(name, text)| Some(line(name, text?)))
+        .collect()
 }
 
 /// The sampling interval that was asked for, and the one that the samples stand for on average.

@@ -23,6 +23,7 @@ fn help_of(row: &Row) -> String {
     let scope = match row.scope {
         Scope::Start => "",
         Scope::StartDump => " (start, dump)",
+        Scope::Status => " (status)",
         Scope::Any => " (any command)",
     };
     let values = match row.kind {

@@ -58,9 +58,11 @@ fn spans(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Some options are about events that must be recorded.
+/// Some options are about events that must be recorded, or of another command than `start`.
 fn with_all_events(span: &str) -> String {
-    if span.starts_with("event=") {
+    if span.starts_with("format=") {
+        format!("status,{span}")
+    } else if span.starts_with("event=") {
         format!("start,{span}")
     } else {
         let events = ["cpu", "wall", "alloc", "lock"].map(|event| {

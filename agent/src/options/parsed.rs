@@ -5,7 +5,8 @@ use super::labels::Labels;
 use super::rates::RateLimits;
 use super::redact::Redact;
 use super::types::{
-    CStack, Command, Engine, Log, LogLevel, MechanismSet, Signal, VirtualThreads, WallThreads,
+    CStack, Command, Engine, Log, LogLevel, MechanismSet, Signal, StatusFormat, VirtualThreads,
+    WallThreads,
 };
 use crate::output::{ExistingFile, Pattern};
 use std::time::Duration;
@@ -77,6 +78,8 @@ pub struct Options {
     pub log_level: LogLevel,
     /// `flush`: recorded events are in the file after this time.
     pub flush: Duration,
+    /// `format`.
+    pub status_format: StatusFormat,
     /// `strict`: a start that fails stops the JVM.
     pub strict: bool,
     /// `sysinfo`: write command line and system properties into the recording.
@@ -119,6 +122,7 @@ impl Options {
             log: Log::Stderr,
             log_level: LogLevel::Off,
             flush: Duration::ZERO,
+            status_format: StatusFormat::Text,
             strict: false,
             system_info: false,
         }

@@ -6,7 +6,8 @@ use super::kind::{
 };
 use super::parsed::Options;
 use super::types::{
-    CStack, Command, Engine, LogLevel, Mechanism, MechanismSet, VirtualThreads, WallThreads,
+    CStack, Command, Engine, LogLevel, Mechanism, MechanismSet, StatusFormat, VirtualThreads,
+    WallThreads,
 };
 use super::value::Value;
 use crate::output::ExistingFile;
@@ -39,6 +40,8 @@ pub enum Scope {
     Start,
     /// `start` and `dump`.
     StartDump,
+    /// `status` only.
+    Status,
     /// Every command.
     Any,
 }
@@ -48,6 +51,7 @@ impl Scope {
         match self {
             Self::Start => matches!(command, Command::Start),
             Self::StartDump => matches!(command, Command::Start | Command::Dump),
+            Self::Status => matches!(command, Command::Status),
             Self::Any => true,
         }
     }
@@ -495,6 +499,21 @@ pub const TABLE: &[Row] = &[
         help: "After this time at most, what was recorded can be read from the file, also after \
                kill -9.",
         set: |o, v| o.flush = v.nanos(),
+    },
+    Row {
+        name: "format",
+        kind: Kind::Choice(&["text", "json", "prometheus"]),
+        default: "text",
+        scope: Scope::Status,
+        help: "How status is written, see below.",
+        set: |o, v| {
+            let formats = [
+                StatusFormat::Text,
+                StatusFormat::Json,
+                StatusFormat::Prometheus,
+            ];
+            o.status_format = v.pick(formats).unwrap_or(o.status_format);
+        },
     },
     Row {
         name: "strict",

@@ -73,6 +73,17 @@ impl Command {
     }
 }
 
+/// How the state is written (`format`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StatusFormat {
+    /// Lines for a person.
+    Text,
+    /// One object, see `docs/user-guide/options.md`.
+    Json,
+    /// Metrics in the text format of Prometheus.
+    Prometheus,
+}
+
 /// How native and Java frames are walked (`cstack`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CStack {

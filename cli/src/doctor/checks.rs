@@ -5,12 +5,17 @@ use std::io;
 use hotspot_attach::JvmProcess;
 use object::read::ReadCache;
 use object::read::elf::ElfFile64;
-use object::{Endianness, Object};
+use object::{Endianness, Object, ObjectSymbol};
 
 use crate::target;
 
-/// The JDKs whose stacks and virtual threads the agent follows.
-const SUPPORTED: [u32; 3] = [17, 21, 25];
+/// The oldest JDK whose stacks and virtual threads the agent follows, and the newest that it was
+/// tried with.
+const OLDEST: u32 = 17;
+const NEWEST_TRIED: u32 = 25;
+/// What a VM exports by which the agent knows its structures, and what it reads them with.
+const TABLES: &str = "gHotSpotVMStructs";
+const CHECKED_LOAD: &str = "SafeFetchN_impl";
 /// The first JDK with virtual threads, and the first that names the id of one in its tables.
 const VIRTUAL_THREADS: u32 = 21;
 const NAMED_THREAD_ID: u32 = 24;
@@ -83,31 +88,42 @@ fn feature(jvm: &JvmProcess) -> Option<u32> {
     version.split('.').next()?.parse().ok()
 }
 
+/// The version decides only where it is too old: the agent compares the structures of a newer VM
+/// when it starts.
 pub(super) fn version(jvm: &JvmProcess) -> Option<Check> {
-    let is_supported = SUPPORTED.contains(&feature(jvm)?);
-    let version = jvm.java_version()?;
-    Some(if is_supported {
-        let text = format!("{version}: whole stacks, and contexts of virtual threads");
-        (Level::Fine, "jdk", text)
-    } else {
-        let text = format!("{version}: totals by context; stacks only of 17, 21 and 25");
-        (Level::Note, "jdk", text)
-    })
+    let (level, text) = words_on(feature(jvm)?);
+    Some((level, "jdk", format!("{}: {text}", jvm.java_version()?)))
+}
+
+const fn words_on(feature: u32) -> (Level, &'static str) {
+    if feature < OLDEST {
+        return (Level::Note, "totals by context; stacks from 17 on");
+    }
+    if feature > NEWEST_TRIED {
+        let text = "newer than 25: stacks if the VM's structures are those known, see --trial";
+        return (Level::Note, text);
+    }
+    (Level::Fine, "whole stacks, and contexts of virtual threads")
 }
 
 /// What the agent would say of itself, and what it needs for that.
 pub(super) fn expected(jvm: &JvmProcess) -> Vec<Check> {
-    let has_symbols = has_symbols(jvm);
-    let symbols = match &has_symbols {
-        Ok(true) => (Level::Fine, "libjvm.so has them".to_owned()),
-        Ok(false) => {
+    let symbols = vm_symbols(jvm);
+    let (level, text) = match symbols {
+        Ok(VmSymbols { tables: false, .. }) => {
+            let text = "libjvm.so exports no tables of its structures: no whole stacks";
+            (Level::Note, text.to_owned())
+        }
+        Ok(VmSymbols { local: true, .. }) => (Level::Fine, "libjvm.so has them".to_owned()),
+        Ok(VmSymbols { local: false, .. }) => {
             let text = "libjvm.so is stripped: stacks by AsyncGetCallTrace, some are lost";
             (Level::Note, text.to_owned())
         }
-        Err(error) => (Level::Note, format!("libjvm.so cannot be read: {error}")),
+        Err(ref error) => (Level::Note, format!("libjvm.so cannot be read: {error}")),
     };
-    let mut checks = vec![(symbols.0, "symbols", symbols.1)];
-    checks.extend(virtual_threads(jvm, has_symbols.unwrap_or(false)));
+    let mut checks = vec![(level, "symbols", text)];
+    let has_symbols = symbols.is_ok_and(|symbols| symbols.local);
+    checks.extend(virtual_threads(jvm, has_symbols));
     checks.push(engine());
     let words = [
         "labels: auto, of routes and spans",
@@ -117,10 +133,25 @@ pub(super) fn expected(jvm: &JvmProcess) -> Vec<Check> {
     checks
 }
 
-fn has_symbols(jvm: &JvmProcess) -> io::Result<bool> {
+/// What the library of a VM tells of itself.
+#[derive(Debug, Clone, Copy)]
+struct VmSymbols {
+    /// It exports tables of its structures.
+    tables: bool,
+    /// It has the symbols that it does not export.
+    local: bool,
+}
+
+fn vm_symbols(jvm: &JvmProcess) -> io::Result<VmSymbols> {
     let library = ReadCache::new(jvm.open_vm_library()?);
     let library = ElfFile64::<Endianness, _>::parse(&library).map_err(io::Error::other)?;
-    Ok(library.symbol_table().is_some())
+    let is_named = |wanted| move |name: object::Result<&str>| name == Ok(wanted);
+    let exported = library.dynamic_symbols().map(|symbol| symbol.name());
+    let local = library.symbols().map(|symbol| symbol.name());
+    Ok(VmSymbols {
+        tables: { exported }.any(is_named(TABLES)),
+        local: { local }.any(is_named(CHECKED_LOAD)),
+    })
 }
 
 /// How the agent finds the virtual thread; see `vthreads` in docs/user-guide/options.md.
@@ -222,6 +253,20 @@ pub(super) fn other_agents(jvm: &JvmProcess) -> Option<Check> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_an_old_version_decides_by_itself() {
+        for (feature, level, text) in [
+            (16, Level::Note, "stacks from 17 on"),
+            (17, Level::Fine, "whole stacks"),
+            (22, Level::Fine, "whole stacks"),
+            (25, Level::Fine, "whole stacks"),
+            (29, Level::Note, "if the VM's structures are those known"),
+        ] {
+            let (found, words) = words_on(feature);
+            assert!(found == level && words.contains(text), "{feature}: {words}");
+        }
+    }
 
     #[test]
     fn kernels_are_compared_by_number() {

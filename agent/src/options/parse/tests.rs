@@ -88,6 +88,7 @@ fn every_option_is_parsed() {
             log: Log::File(Pattern::parse("agent-%p.log").unwrap()),
             log_level: LogLevel::Debug,
             flush: Duration::from_millis(250),
+            status_format: StatusFormat::Text,
             strict: true,
             system_info: true,
         }
