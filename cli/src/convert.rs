@@ -4,13 +4,15 @@
 //! |---|---|
 //! | [`profile`] | what every format is made of: sums by labels and stack |
 //! | [`protobuf`] | messages in that encoding |
-//! | [`pprof`], [`collapsed`], [`speedscope`], [`csv`] | a format each |
+//! | [`pprof`], [`otlp`] with [`resource`], [`collapsed`], [`speedscope`], [`csv`] | a format each |
 
 mod collapsed;
 mod csv;
+mod otlp;
 mod pprof;
 mod profile;
 mod protobuf;
+mod resource;
 mod speedscope;
 
 use std::io::{self, BufWriter, Write};
@@ -36,6 +38,7 @@ fn writer(format: ExportFormat) -> Writer {
         labels,
         lines,
         kinds,
+        moments: format == ExportFormat::Otlp,
     };
     match format {
         ExportFormat::Pprof => Writer {
@@ -43,6 +46,12 @@ fn writer(format: ExportFormat) -> Writer {
             is_binary: true,
             wanted: wanted(true, true, true),
             write: pprof::write,
+        },
+        ExportFormat::Otlp => Writer {
+            ending: "otlp",
+            is_binary: true,
+            wanted: wanted(true, true, true),
+            write: otlp::write,
         },
         ExportFormat::Collapsed => Writer {
             ending: "collapsed",

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::json;
 
 use crate::args::CoverageArgs;
-use crate::collect::{self, FrameName, Query, Sum, TypeSums, key_of};
+use crate::collect::{self, FrameName, Query, StackSum, Sum, TypeSums, key_of};
 use crate::filter::Filter;
 use crate::output::{Failure, Output};
 use crate::text;
@@ -211,7 +211,7 @@ fn rows(total: &TypeSums, names: &[FrameName]) -> Vec<Row> {
             continue;
         }
         let thread = thread.unwrap_or_default();
-        for (stack, sum) in &stacks.by_stack {
+        for (stack, StackSum { sum, .. }) in &stacks.by_stack {
             let frames: Vec<&str> = stack
                 .iter()
                 .filter_map(|frame| names.get(*frame as usize))

@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use jfr_format::varint;
 use read_common::*;
 
-const COMMANDS: [&[&str]; 10] = [
+const COMMANDS: [&[&str]; 11] = [
     &["report", "--by", "thread"],
     &["report", "--by", "thread", "--json"],
     &["labels", "--json"],
@@ -19,6 +19,7 @@ const COMMANDS: [&[&str]; 10] = [
     &["check", "--json"],
     &["flame", "--json"],
     &["convert", "-o", "pprof=-"],
+    &["convert", "-o", "otlp=-"],
     &["convert", "-o", "csv=-"],
     &["print"],
     &["print", "--json"],

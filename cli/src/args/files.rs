@@ -142,6 +142,8 @@ pub(crate) struct FlameArgs {
 pub(crate) enum ExportFormat {
     /// For `go tool pprof` and other tools of that format, with gzip.
     Pprof,
+    /// Profiles of OpenTelemetry.
+    Otlp,
     /// One line for each stack.
     Collapsed,
     /// For speedscope.
@@ -185,7 +187,7 @@ pub(crate) struct ConvertArgs {
     /// Recordings; several are added up. `-` is stdin.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// pprof, collapsed, speedscope, csv; `=FILE` says where to, `-` is stdout. Default: the name
+    /// pprof, otlp, collapsed, speedscope, csv; `=FILE` says where to, `-` is stdout. Default: the name
     /// of the first recording with the format's ending.
     #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = Export::parse)]
     pub(crate) output: Export,

@@ -15,7 +15,7 @@ use super::late::LateLabels;
 use super::pauses::Pauses;
 use super::query::{ATTRIBUTE_PREFIX, Query};
 use super::stacks::{FrameName, StackNumbers};
-use super::sums::{GroupKey, Sum};
+use super::sums::{GroupKey, Moment, StackSum, Sum};
 use super::terms::ChunkTerm;
 use crate::filter::{EXECUTION, Events, Filter, Unit};
 use crate::shared::{MAX_COLUMNS, SharedTexts, cut};
@@ -47,7 +47,7 @@ const NAMELESS_VIRTUAL: &str = "(virtual)";
 const SLEEPING: &str = "STATE_SLEEPING";
 
 /// Sums by the stack's number in the chunk.
-pub(super) type StackNumberSums = Vec<(u32, Sum)>;
+pub(super) type StackNumberSums = Vec<(u32, StackSum)>;
 /// Values of the keys and kind of VM thread, their sum, the sums of their stacks.
 pub(super) type ChunkGroup<S> = (GroupKey, Sum, S);
 /// Places of the values of the keys, and kind of VM thread: the same as a [`GroupKey`], within a
@@ -155,11 +155,12 @@ struct TypeWork<'c> {
     keys: Vec<Source>,
     /// Names of the last keys, those that are not of the query.
     attribute_keys: Vec<Arc<str>>,
+    moments: bool,
     terms: Vec<Source>,
     total: Sum,
     not_java: [Sum; 4],
     groups: HashMap<GroupPlaces, usize>,
-    sums: Vec<ChunkGroup<HashMap<u32, Sum>>>,
+    sums: Vec<ChunkGroup<HashMap<u32, StackSum>>>,
     attributes: HashMap<(usize, EntryIndex), (Sum, Arc<str>)>,
     name: Arc<str>,
     last: Option<SplitSample>,
@@ -311,6 +312,7 @@ impl<'c> TypeWork<'c> {
             columns,
             keys,
             attribute_keys,
+            moments: query.moments,
             terms: query
                 .filter
                 .terms
@@ -409,7 +411,14 @@ impl<'c> TypeWork<'c> {
         let (_, group, by_stack) = &mut self.sums[group];
         group.add(&sum);
         if let Some(stack) = stack {
-            by_stack.entry(stack).or_default().add(&sum);
+            let of_stack = by_stack.entry(stack).or_default();
+            of_stack.sum.add(&sum);
+            if self.moments {
+                of_stack.moments.push(Moment {
+                    nanos: sample.start_nanos,
+                    value: sum.value,
+                });
+            }
         }
         if !self.attribute_keys.is_empty() {
             return; // the groups have the values

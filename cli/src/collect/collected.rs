@@ -194,7 +194,7 @@ impl Collected {
                         .by_stack
                         .entry(stacks[stack as usize].clone())
                         .or_default()
-                        .add(&sum);
+                        .add(sum);
                 }
             }
             for name in sums.described.into_iter().chain(sums.attribute_keys) {

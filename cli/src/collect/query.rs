@@ -22,6 +22,10 @@ pub(crate) fn key_of(attribute: &str) -> Cow<'_, str> {
 
 /// The samples and their parts that a command needs.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "choices that do not depend on each other"
+)]
 pub(crate) struct Query {
     /// Attribute names to group by.
     pub(crate) keys: Vec<String>,
@@ -33,6 +37,8 @@ pub(crate) struct Query {
     pub(crate) stacks: bool,
     /// Whether frames carry line numbers.
     pub(crate) lines: bool,
+    /// Whether the time of each sample is kept.
+    pub(crate) moments: bool,
 }
 
 impl Query {
@@ -44,6 +50,7 @@ impl Query {
             filter,
             stacks: false,
             lines: false,
+            moments: false,
         }
     }
 }

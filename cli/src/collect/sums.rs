@@ -63,7 +63,7 @@ impl TypeSums {
             let group = self.groups.entry(key).or_default();
             group.0.add(&sum);
             for (stack, sum) in stacks.by_stack {
-                group.1.by_stack.entry(stack).or_default().add(&sum);
+                group.1.by_stack.entry(stack).or_default().add(sum);
             }
         }
         for (name, attribute) in other.attributes {
@@ -144,10 +144,37 @@ impl GroupKey {
 /// Samples of Java threads without a value.
 const UNLABELLED: &str = "(unlabelled)";
 
+/// When a sample was taken, and what it adds to its sum.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    /// Since 1970.
+    pub(crate) nanos: i64,
+    pub(crate) value: u64,
+}
+
+/// The samples of one stack.
+#[derive(Debug, Default)]
+pub(crate) struct StackSum {
+    pub(crate) sum: Sum,
+    /// One for each sample, if the query wants them.
+    pub(crate) moments: Vec<Moment>,
+}
+
+impl StackSum {
+    pub(super) fn add(&mut self, other: Self) {
+        self.sum.add(&other.sum);
+        if self.moments.is_empty() {
+            self.moments = other.moments;
+        } else {
+            self.moments.extend(other.moments);
+        }
+    }
+}
+
 /// Stacks as lists of places in [`super::Collected::frames`], innermost first.
 #[derive(Debug, Default)]
 pub(crate) struct StackSums {
-    pub(crate) by_stack: HashMap<Arc<[u32]>, Sum>,
+    pub(crate) by_stack: HashMap<Arc<[u32]>, StackSum>,
 }
 
 /// One event type's sums.

@@ -9,9 +9,8 @@ use std::io::{self, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::profile::{Kind, Profile, Row};
+use super::profile::{Kind, MAX_VALUE, Profile, Row};
 use super::protobuf::Message;
-use crate::filter::Unit;
 
 /// Numbers of the fields of a profile.
 mod field {
@@ -29,19 +28,6 @@ mod field {
 }
 
 const MAPPING_ID: u64 = 1;
-/// Values are signed.
-const MAX_VALUE: u64 = i64::MAX.unsigned_abs();
-
-/// Name and unit of the number of events and of their value.
-fn value_types(unit: Unit) -> [(&'static str, &'static str); 2] {
-    match unit {
-        Unit::Cpu => [("samples", "count"), ("cpu", "nanoseconds")],
-        Unit::Wall => [("wall_samples", "count"), ("wall", "nanoseconds")],
-        Unit::Bytes => [("alloc_samples", "count"), ("alloc_space", "bytes")],
-        Unit::Lock => [("contentions", "count"), ("delay", "nanoseconds")],
-        Unit::Samples => [("events", "count"), ("weight", "count")],
-    }
-}
 
 /// The table of texts. The first is empty and means that there is none.
 struct Texts<'p> {
@@ -134,7 +120,7 @@ impl<'p, W: Write> Writer<'p, W> {
     }
 
     fn head(&mut self, profile: &'p Profile) -> io::Result<()> {
-        for ty in profile.kinds.iter().flat_map(|kind| value_types(kind.unit)) {
+        for ty in profile.kinds.iter().flat_map(Kind::value_types) {
             let ty = self.value_type(ty);
             self.part.message(field::SAMPLE_TYPE, &ty);
         }
@@ -147,9 +133,9 @@ impl<'p, W: Write> Writer<'p, W> {
         self.part.message(field::MAPPING, &mapping);
         self.part.signed(field::TIME_NANOS, profile.start_nanos);
         self.part
-            .unsigned(field::DURATION_NANOS, profile.duration_nanos);
+            .signed(field::DURATION_NANOS, profile.duration_nanos());
         if let Some(kind) = profile.kinds.first() {
-            let [_, value] = value_types(kind.unit);
+            let [_, value] = kind.value_types();
             let ty = self.value_type(value);
             self.part.message(field::PERIOD_TYPE, &ty);
             if kind.unit.is_time() {

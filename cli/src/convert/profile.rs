@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use crate::args::{ConvertArgs, FilterArgs};
-use crate::collect::{self, Collected, FrameName, GroupKey, Query, Sum, THREAD, key_of};
+use crate::collect::{
+    self, Collected, FrameName, GroupKey, Moment, Query, StackSum, Sum, THREAD, key_of,
+};
 use crate::filter::{Filter, Unit};
 use crate::input::Outcome;
 use crate::output::{Failure, Output};
@@ -12,7 +14,14 @@ use crate::output::{Failure, Output};
 /// The kinds of samples that one file can have side by side, as `--event` names them.
 const KINDS: [&str; 4] = ["cpu", "wall", "alloc", "lock"];
 
+/// Formats have signed values.
+pub(super) const MAX_VALUE: u64 = i64::MAX.unsigned_abs();
+
 /// What a format takes.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "choices that do not depend on each other"
+)]
 pub(super) struct Wanted {
     /// The thread and all attributes; else what `--by` says, as roots.
     pub(super) labels: bool,
@@ -20,6 +29,8 @@ pub(super) struct Wanted {
     pub(super) lines: bool,
     /// All kinds of samples side by side; else CPU time or what `--event` says.
     pub(super) kinds: bool,
+    /// The time of each sample.
+    pub(super) moments: bool,
 }
 
 /// Everything that is exported.
@@ -30,8 +41,7 @@ pub(super) struct Profile {
     pub(super) kinds: Vec<Kind>,
     /// Begin of the recordings, since 1970.
     pub(super) start_nanos: i64,
-    /// From there to their end.
-    pub(super) duration_nanos: u64,
+    pub(super) end_nanos: i64,
 }
 
 /// The samples of one kind.
@@ -54,9 +64,15 @@ pub(super) struct Row {
     /// Places in [`Kind::frames`], innermost first.
     pub(super) stack: Arc<[u32]>,
     pub(super) sum: Sum,
+    /// One for each sample, if the format wants them.
+    pub(super) moments: Vec<Moment>,
 }
 
 impl Profile {
+    pub(super) fn duration_nanos(&self) -> i64 {
+        self.end_nanos.saturating_sub(self.start_nanos).max(0)
+    }
+
     /// Of all kinds.
     pub(super) fn samples(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.total.samples).sum()
@@ -64,6 +80,17 @@ impl Profile {
 }
 
 impl Kind {
+    /// Name and unit of the number of events and of their value.
+    pub(super) fn value_types(&self) -> [(&'static str, &'static str); 2] {
+        match self.unit {
+            Unit::Cpu => [("samples", "count"), ("cpu", "nanoseconds")],
+            Unit::Wall => [("wall_samples", "count"), ("wall", "nanoseconds")],
+            Unit::Bytes => [("alloc_samples", "count"), ("alloc_space", "bytes")],
+            Unit::Lock => [("contentions", "count"), ("delay", "nanoseconds")],
+            Unit::Samples => [("events", "count"), ("weight", "count")],
+        }
+    }
+
     /// Name and value of each label of a group.
     pub(super) fn labels(&self, group: u32) -> impl Iterator<Item = (&str, &str)> {
         let values = &self.groups[group as usize].values;
@@ -95,11 +122,12 @@ impl Kind {
             let place = u32::try_from(kind.groups.len()).unwrap_or(u32::MAX);
             kind.groups.push(group);
             let first = kind.rows.len();
-            for (stack, sum) in stacks.by_stack {
+            for (stack, StackSum { sum, moments }) in stacks.by_stack {
                 kind.rows.push(Row {
                     group: place,
                     stack,
                     sum,
+                    moments,
                 });
             }
             kind.rows[first..].sort_unstable_by(|a, b| a.stack.cmp(&b.stack));
@@ -125,6 +153,7 @@ fn queries(args: &ConvertArgs, wanted: &Wanted) -> Result<Vec<Query>, Failure> {
             every_attribute: wanted.labels,
             stacks: true,
             lines: wanted.lines,
+            moments: wanted.moments,
             ..Query::by(keys, filter)
         })
     };
@@ -146,13 +175,12 @@ pub(super) fn read(
         name: names(args),
         kinds: Vec::new(),
         start_nanos: 0,
-        duration_nanos: 0,
+        end_nanos: 0,
     };
     let mut first_failure = None;
     for (collected, query) in collected.into_iter().zip(&queries) {
         if let Some((start, end)) = collected.span_nanos() {
-            profile.start_nanos = start;
-            profile.duration_nanos = end.saturating_sub(start).max(0).unsigned_abs();
+            (profile.start_nanos, profile.end_nanos) = (start, end);
         }
         // Of several kinds one that has the keys is enough.
         if let Err(failure) = collected.check(query, &args.files) {

@@ -7,6 +7,7 @@ pub(super) struct Message(Vec<u8>);
 
 /// How the bytes behind a field's number are to be read.
 const VARINT: u32 = 0;
+const FIXED: u32 = 1;
 const LENGTH: u32 = 2;
 
 impl Message {
@@ -32,6 +33,26 @@ impl Message {
     /// An element of a list of texts, or a text that is there although empty.
     pub(super) fn text(&mut self, field: u32, text: &str) {
         self.delimited(field, text.as_bytes());
+    }
+
+    pub(super) fn bytes_field(&mut self, field: u32, bytes: &[u8]) {
+        self.delimited(field, bytes);
+    }
+
+    /// A number of always eight bytes.
+    pub(super) fn fixed(&mut self, field: u32, value: u64) {
+        if value != 0 {
+            self.key(field, FIXED);
+            self.0.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+
+    /// A list of such numbers.
+    pub(super) fn packed_fixed(&mut self, field: u32, values: impl Iterator<Item = u64>) {
+        let list: Vec<[u8; 8]> = values.map(u64::to_le_bytes).collect();
+        if !list.is_empty() {
+            self.delimited(field, list.as_flattened());
+        }
     }
 
     pub(super) fn message(&mut self, field: u32, message: &Message) {
@@ -94,6 +115,14 @@ mod tests {
         outer.packed(5, std::iter::empty());
         assert_eq!(outer.bytes()[..2], [0x1a, 8]);
         assert_eq!(outer.bytes().len(), 10);
+        message.clear();
+        message.fixed(2, 1);
+        message.packed_fixed(3, [258].into_iter());
+        let numbers = [
+            [0x11, 1, 0, 0, 0, 0, 0, 0, 0].as_slice(),
+            &[0x1a, 8, 2, 1, 0, 0, 0, 0, 0, 0],
+        ];
+        assert_eq!(message.bytes(), numbers.concat());
         message.clear();
         message.signed(1, -1);
         assert_eq!(message.bytes(), [&[8][..], &[0xff; 9], &[1]].concat());

@@ -208,10 +208,10 @@ pub(super) fn grow(total: &TypeSums, keys: &[String], mut frames: Vec<FrameName>
     let mut tree = Tree::new(frames);
     tree.nodes[0].frame = root;
     for ((_, stacks), labels) in groups.iter().zip(&labels) {
-        for (stack, sum) in &stacks.by_stack {
+        for (stack, of_stack) in &stacks.by_stack {
             tree.add(
                 labels.iter().copied().chain(stack.iter().rev().copied()),
-                sum,
+                &of_stack.sum,
             );
         }
     }

@@ -144,6 +144,7 @@ fn mutated_recordings_break_no_command() {
             &["check", "m.jfr"],
             &["convert", "m.jfr", "-o", "collapsed=-"],
             &["convert", "m.jfr", "-o", "pprof=-"],
+            &["convert", "m.jfr", "-o", "otlp=-"],
             &["print", "m.jfr", "--json"],
         ] {
             let output = dir.run(arguments);

@@ -11,6 +11,7 @@ fn the_result_is_a_private_file_beside_the_recording() {
     let dir = with_shop();
     for (format, ending) in [
         ("pprof", "pb.gz"),
+        ("otlp", "otlp"),
         ("collapsed", "collapsed"),
         ("speedscope", "speedscope.json"),
         ("csv", "csv"),

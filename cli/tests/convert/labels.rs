@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::otlp::Decoded as Otlp;
 use crate::pprof::Decoded;
 use crate::totals::cells;
 use crate::{common::*, converted, reported};
@@ -36,6 +37,8 @@ fn labels_are_the_same_after_decoding() {
     let pprof = Decoded::new(&converted(&dir, "l.jfr", "pprof", &[]));
     let totals = pprof.totals("cpu", "http.route");
     assert_eq!(totals, reported(&dir, "l.jfr", "cpu", "http.route"));
+    let otlp = Otlp::new(&converted(&dir, "l.jfr", "otlp", &[]));
+    assert_eq!(otlp.totals("cpu", "http.route"), totals);
     let values: BTreeSet<&str> = totals.keys().flatten().map(String::as_str).collect();
     assert_eq!(values, TEXTS.into_iter().collect());
 }

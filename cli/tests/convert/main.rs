@@ -7,6 +7,7 @@ mod calls;
 #[path = "../common/mod.rs"]
 mod common;
 mod labels;
+mod otlp;
 mod pprof;
 mod totals;
 mod wire;

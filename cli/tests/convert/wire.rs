@@ -90,3 +90,10 @@ pub(crate) fn packed(bytes: &[u8], wanted: u64) -> Vec<u64> {
     }
     numbers
 }
+
+/// The numbers of a packed list of eight bytes each.
+pub(crate) fn packed_fixed(bytes: &[u8], wanted: u64) -> Vec<u64> {
+    let lists = all(bytes, wanted);
+    let lists = lists.iter().flat_map(|list| list.bytes().as_chunks().0);
+    lists.map(|number| u64::from_le_bytes(*number)).collect()
+}
