@@ -5,10 +5,13 @@
 # and is a SKIP without it.
 #   scripts/dist.sh         all of it
 #   scripts/dist.sh jar     only ctxagent.jar of this machine's own build, as tests use it
+#   SIGN="gpg --batch --local-user KEY --armor --detach-sign"   or SIGN="minisign -S -s KEY -m"
+#                           signs the checksums, with a key that is not in the tree
 . "$(dirname "$0")/lib.sh"
 
 readonly DIST=$ROOT/target/dist WORK=$ROOT/target/dist-work GLIBC=2.17
 readonly JAVA=$ROOT/java-api/build
+option SIGN ""
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
 platform_of() {
@@ -142,6 +145,8 @@ all() {
       "$DIST"/*.jar "$DIST"/*.tar.gz "$DIST/ctxjfr"
   (cd "$DIST" && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort |
     xargs sha256sum >SHA256SUMS)
+  # shellcheck disable=SC2086 # a command with its arguments
+  [[ -z $SIGN ]] || (cd "$DIST" && $SIGN SHA256SUMS)
   (cd "$DIST" && find . -maxdepth 1 -type f -printf '%10s %P\n' | sort -k 2)
 }
 

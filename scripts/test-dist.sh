@@ -72,7 +72,7 @@ is_at_most() {
 sums_agree() {
   (cd "$DIST" && sha256sum --check --quiet SHA256SUMS &&
     diff <(sed 's/^[^ ]*  //' SHA256SUMS) \
-      <(find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort))
+      <(find . -type f ! -name 'SHA256SUMS*' -printf '%P\n' | LC_ALL=C sort))
 }
 
 sbom_agrees() {
@@ -164,6 +164,19 @@ records() {
   ! grep -i warning "$WORK/out" && is_labelled "$file"
 }
 
+# is_recorded JAVA_ARGUMENT…: ctxjfr records a JVM that was started without the agent.
+is_recorded() {
+  local jvm code
+  "$@" >/dev/null &
+  jvm=$!
+  until "$DIST/ctxjfr" ps | grep -q "^ $jvm "; do kill -0 $jvm || return; done
+  "$DIST/ctxjfr" record $jvm -d 1s --force -o "$WORK/running.jfr" --by thread | tee /dev/stderr |
+    grep -q '^ main '
+  code=$?
+  kill $jvm
+  return $code
+}
+
 maven_project() {
   cat >"$WORK/program/pom.xml" <<XML
 <project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -229,6 +242,8 @@ programs() {
       "-javaagent:$jar=start,file=agent-$jdk.jfr" -cp "$classes" Labelled $CPU_MILLIS
     expect "$jdk: a dependency alone" records self-$jdk "$java" "${native[@]}" \
       -cp "$(tail -n 1 "$WORK/class-path")" Labelled $CPU_MILLIS "start,file=self-$jdk.jfr"
+    expect "$jdk: ctxjfr records a running JVM" is_recorded "$java" \
+      -cp "$DIST/ctxagent-api-$version.jar:$classes" Labelled 60000
     options=start,file=path-$jdk.jfr
     expect "$jdk: -agentpath alone" records path-$jdk "$java" \
       "-agentpath:$WORK/ctxagent-$version-linux-x64/libctxagent.so=$options" \
@@ -241,6 +256,8 @@ programs() {
       -cp "$jar:$classes" Labelled 0
   done
   if [[ -n $MUSL_JDK ]]; then
+    expect "musl: ctxjfr records a running JVM" is_recorded "$MUSL_JDK/bin/java" \
+      -cp "$DIST/ctxagent-api-$version.jar:$classes" Labelled 60000
     expect "musl: -javaagent alone" records musl "$MUSL_JDK/bin/java" \
       "-javaagent:$jar=start,file=musl.jfr" -cp "$classes" Labelled $CPU_MILLIS
   else

@@ -8,6 +8,13 @@ use crate::target::{self, Agent};
 pub(crate) fn start(args: &StartArgs, output: &mut Output) -> Result<bool, Failure> {
     let jvm = target::find(&args.jvm)?;
     let agent = Agent::new(&jvm, args.agent.as_deref())?;
+    if agent.is_short_lived() {
+        return Err(Failure::Finding(format!(
+            "process {} uses musl, with which a lent agent could not be stopped: record and top \
+             work, or --agent with a library that stays where the JVM sees it",
+            jvm.pid()
+        )));
+    }
     agent.warn_of_other_release()?;
     let answer = agent.command(&with_options("start", &args.options))?;
     print(&answer.into_result(jvm.pid())?, output)

@@ -164,6 +164,16 @@ impl<'j> Agent<'j> {
     /// the JVM sees it, or that which comes with `ctxjfr`.
     pub(crate) fn new(jvm: &'j JvmProcess, own: Option<&Path>) -> Result<Self, Failure> {
         let loaded = loaded(jvm).or(own.map(Path::to_owned));
+        if let Some(path) = &loaded
+            && jvm.is_musl()
+            && !jvm.has_file(path)
+        {
+            return Err(Failure::Finding(format!(
+                "process {} has an agent whose file is gone: with musl it takes no commands until \
+                 the JVM is restarted; --agent names a library that stays",
+                jvm.pid()
+            )));
+        }
         let file = if loaded.is_some() {
             None
         } else {
@@ -202,6 +212,12 @@ impl<'j> Agent<'j> {
     /// The directory in the target.
     pub(crate) fn exchange(&self) -> &Exchange {
         &self.exchange
+    }
+
+    /// Whether the agent can be asked nothing more when this is gone: musl opens the file of a
+    /// library to see that it is loaded.
+    pub(crate) fn is_short_lived(&self) -> bool {
+        self.is_lent && self.jvm.is_musl()
     }
 
     /// Gives the agent a command and waits for its answer. The first one loads the agent, whose
@@ -256,7 +272,7 @@ impl<'j> Agent<'j> {
         let text = format!("{options},reply={}", self.exchange.path_of(REPLY));
         let limit = limit_of(options);
         let code = self.jvm.load_agent(library, &text, limit, &helper);
-        if self.is_lent {
+        if self.is_lent && !self.is_short_lived() {
             self.exchange.remove(agent_library::NAME);
         }
         let code = code.map_err(|error| failed(pid, &error))?;

@@ -1,9 +1,10 @@
 //! `ctxjfr` on JVMs in containers, and on those of another user.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use e2e::process::run;
+use e2e::process::{ProcessOutput, run};
 use e2e::tool::{FINDING, USAGE, assert_nothing_is_left, lent_library, plain};
 use e2e::{Jdk, RunningJvm, TestDir, Tool, build, workspace};
 
@@ -120,6 +121,84 @@ fn jvms_in_containers_are_recorded_by_root() {
             fs::remove_file(file).unwrap();
             jvm.end();
         }
+    }
+}
+
+/// What a pod gives a container: a read-only root, a `/tmp` where nothing can be executed, no
+/// capabilities and no way to get any.
+fn like_a_pod(tmp_options: &str) -> String {
+    let tmp = empty_tmp("/mnt", tmp_options);
+    format!(
+        "mount --rbind / /mnt && mount -o remount,ro,bind /mnt && {tmp} && exec chroot /mnt \
+         setpriv --no-new-privs --inh-caps=-all --bounding-set=-all \
+         bash -c 'cd \"$0\" && exec \"$@\"' \"$PWD\" \"$0\" \"$@\""
+    )
+}
+
+/// The value of the variable in `examples/containers/pod.yaml`.
+fn options_of_the_pod() -> String {
+    let pod = workspace::root().join("examples/containers/pod.yaml");
+    let pod = fs::read_to_string(pod).unwrap();
+    let mut lines = pod.lines();
+    lines.find(|line| line.trim() == "- name: JDK_JAVA_OPTIONS");
+    let value = lines
+        .next()
+        .and_then(|line| line.trim().strip_prefix("value: "));
+    value.unwrap().to_owned()
+}
+
+/// `ctxjfr` in another container of the pod: it shares the processes, not the files.
+fn beside(tool: &Tool, pid: &str, arguments: &[&str]) -> ProcessOutput {
+    let script = "mount -t proc proc /proc && exec \"$0\" \"$@\"";
+    let mut command = as_user();
+    command.args(["nsenter", "--preserve-credentials", "-U", "-p", "-t", pid]);
+    command.args(["unshare", "-m", "bash", "-c", script]);
+    command.arg(&tool.program).args(arguments);
+    run(command)
+}
+
+#[test]
+fn pod_is_recorded_by_its_own_agent_and_from_a_debug_container() {
+    if !can_make_containers() {
+        return;
+    }
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let tool = Tool::new(&test_dir);
+        let start = |script: &str, options: &str| {
+            plain(jdk, &test_dir)
+                .environment("JDK_JAVA_OPTIONS", options)
+                .launched_by(&AS_USER)
+                .launched_by(&["unshare", "-Urpmf", "--mount-proc", "--kill-child"])
+                .launched_by(&["bash", "-c", script])
+                .serve()
+        };
+        let library = build::agent().display().to_string();
+        let options = options_of_the_pod()
+            .replace("/ctxagent/libctxagent.so", &library)
+            .replace("/recordings/", "/tmp/");
+        let jvm = start(&like_a_pod("-o noexec"), &options);
+        let pid = contained_pid(&jvm);
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        for line in ["NoNewPrivs:\t1", "CapBnd:\t0000000000000000"] {
+            assert!(status.contains(line), "{status}");
+        }
+        let shown = beside(&tool, &pid, &["top", "1", "-n", "1", "--by", "thread"]).success();
+        assert!(shown.stdout.contains(" cores in "), "{jdk}: {shown:?}");
+        jvm.end();
+
+        let jvm = start(&like_a_pod(""), "-Dno.agent=true");
+        let pid = contained_pid(&jvm);
+        // Where the other user may write.
+        let output = test_dir.file("output");
+        fs::create_dir(&output).unwrap();
+        fs::set_permissions(&output, fs::Permissions::from_mode(0o777)).unwrap();
+        let file = output.join("out.jfr").display().to_string();
+        let arguments = ["record", "1", "-d", "1s", "-o", &file];
+        let shown = beside(&tool, &pid, &arguments).success();
+        assert!(shown.stdout.contains("CPU time"), "{jdk}: {shown:?}");
+        assert_nothing_is_left(&pid);
+        jvm.end();
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn nearest(
     if name.len() > 32 {
         return None;
     }
-    let name = name.to_lowercase();
+    let name = name.to_ascii_lowercase();
     candidates
         .map(|candidate| (distance(&name, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 4)

@@ -47,8 +47,11 @@ impl Mappings {
         self.find(|name| name.starts_with("libj9vm")).is_some()
     }
 
+    /// The loader of musl is its C library; where it is a link, to this name. That of glibc is
+    /// `libc.so.6`.
     pub(crate) fn is_musl(&self) -> bool {
-        self.find(|name| name.starts_with("ld-musl-")).is_some()
+        let is_musl = |name: &str| name.starts_with("ld-musl-") || name == "libc.so";
+        self.find(is_musl).is_some()
     }
 }
 
@@ -103,5 +106,7 @@ mod tests {
         let line = |name: &str| format!("7f00-7f01 r-xp 00000000 fd:00 12 /lib/{name}\n");
         assert!(parse(&line("libj9vm29.so")).is_open_j9());
         assert!(parse(&line("ld-musl-x86_64.so.1")).is_musl());
+        assert!(parse(&line("x86_64-linux-musl/libc.so")).is_musl());
+        assert!(!parse(&line("x86_64-linux-gnu/libc.so.6")).is_musl());
     }
 }

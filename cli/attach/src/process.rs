@@ -160,6 +160,11 @@ impl JvmProcess {
         self.mappings.is_musl()
     }
 
+    /// Whether there is a file at this path as the process sees it.
+    pub fn has_file(&self, path: &Path) -> bool {
+        root::open_below(&self.root, path, OFlags::PATH).is_ok()
+    }
+
     /// Opens a directory by its path as the process sees it. Returns its path without links too.
     ///
     /// # Errors
