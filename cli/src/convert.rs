@@ -3,17 +3,19 @@
 //! | module | duty |
 //! |---|---|
 //! | [`profile`] | what every format is made of: sums by labels and stack |
-//! | [`protobuf`] | messages in that encoding |
-//! | [`pprof`], [`otlp`] with [`resource`], [`collapsed`], [`speedscope`], [`csv`] | a format each |
+//! | [`protobuf`], [`thrift`] | messages in these encodings |
+//! | [`pprof`], [`otlp`] with [`resource`], [`collapsed`], [`speedscope`], [`csv`], [`parquet`] | a format each |
 
 mod collapsed;
 mod csv;
 mod otlp;
+mod parquet;
 mod pprof;
 mod profile;
 mod protobuf;
 mod resource;
 mod speedscope;
+mod thrift;
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -38,7 +40,7 @@ fn writer(format: ExportFormat) -> Writer {
         labels,
         lines,
         kinds,
-        moments: format == ExportFormat::Otlp,
+        moments: matches!(format, ExportFormat::Otlp | ExportFormat::Parquet),
     };
     match format {
         ExportFormat::Pprof => Writer {
@@ -64,6 +66,12 @@ fn writer(format: ExportFormat) -> Writer {
             is_binary: false,
             wanted: wanted(false, false, true),
             write: speedscope::write,
+        },
+        ExportFormat::Parquet => Writer {
+            ending: "parquet",
+            is_binary: true,
+            wanted: wanted(true, true, true),
+            write: parquet::write,
         },
         ExportFormat::Csv => Writer {
             ending: "csv",

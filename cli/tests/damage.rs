@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use jfr_format::varint;
 use read_common::*;
 
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 12] = [
     &["report", "--by", "thread"],
     &["report", "--by", "thread", "--json"],
     &["labels", "--json"],
@@ -21,6 +21,7 @@ const COMMANDS: [&[&str]; 11] = [
     &["convert", "-o", "pprof=-"],
     &["convert", "-o", "otlp=-"],
     &["convert", "-o", "csv=-"],
+    &["convert", "-o", "parquet=-"],
     &["print"],
     &["print", "--json"],
 ];

@@ -150,6 +150,8 @@ pub(crate) enum ExportFormat {
     Speedscope,
     /// A table of stacks with their labels.
     Csv,
+    /// A table of events, for databases.
+    Parquet,
 }
 
 /// A format, and where to.
@@ -187,7 +189,7 @@ pub(crate) struct ConvertArgs {
     /// Recordings; several are added up. `-` is stdin.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// pprof, otlp, collapsed, speedscope, csv; `=FILE` says where to, `-` is stdout. Default: the name
+    /// pprof, otlp, collapsed, speedscope, csv, parquet; `=FILE` says where to, `-` is stdout. Default: the name
     /// of the first recording with the format's ending.
     #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = Export::parse)]
     pub(crate) output: Export,

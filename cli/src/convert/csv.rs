@@ -9,8 +9,7 @@ use crate::text;
 
 /// Writes head and lines. A label is a column, which is empty where a kind does not have it.
 pub(super) fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
-    let keys = profile.kinds.iter().flat_map(|kind| &kind.keys);
-    let keys: BTreeSet<&String> = keys.collect();
+    let keys = profile.keys();
     let mut head = vec!["unit".to_owned()];
     head.extend(keys.iter().map(|key| text::csv(key)));
     head.extend(["samples", "weight", "value", "stack"].map(str::to_owned));
@@ -21,7 +20,7 @@ pub(super) fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn write_kind(kind: &Kind, keys: &BTreeSet<&String>, out: &mut dyn Write) -> io::Result<()> {
+fn write_kind(kind: &Kind, keys: &BTreeSet<&str>, out: &mut dyn Write) -> io::Result<()> {
     let frames = kind.frames.iter();
     let frames: Vec<String> = frames
         .map(|frame| text::collapsed(&frame.with_line()))

@@ -1,6 +1,7 @@
 //! What every format is made of: the samples of each kind, summed by labels and stack. Its size is
 //! that of the distinct pairs of these, whatever the number of samples.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::args::{ConvertArgs, FilterArgs};
@@ -73,6 +74,15 @@ impl Profile {
         self.end_nanos.saturating_sub(self.start_nanos).max(0)
     }
 
+    /// Names of all labels that a sample has.
+    pub(super) fn keys(&self) -> BTreeSet<&str> {
+        let groups = self.kinds.iter().flat_map(|kind| {
+            let groups = (0u32..).zip(&kind.groups);
+            groups.flat_map(|(group, _)| kind.labels(group))
+        });
+        groups.map(|(key, _)| key).collect()
+    }
+
     /// Of all kinds.
     pub(super) fn samples(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.total.samples).sum()
@@ -96,6 +106,14 @@ impl Kind {
         let values = &self.groups[group as usize].values;
         let pairs = self.keys.iter().zip(values);
         pairs.filter_map(|(key, value)| Some((key.as_str(), value.as_deref()?)))
+    }
+
+    /// The frames with their lines as one text, outermost first, `;` between.
+    pub(super) fn stack_text(&self, row: &Row) -> String {
+        let outermost_first = row.stack.iter().rev();
+        let frames = outermost_first.map(|&frame| self.frames[frame as usize].with_line());
+        let frames: Vec<String> = frames.map(|frame| frame.replace(';', ":")).collect();
+        frames.join(";")
     }
 
     /// `KEY=VALUE` of each label of a group, with the names of the table where there is no value.

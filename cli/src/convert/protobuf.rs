@@ -85,7 +85,7 @@ impl Message {
 }
 
 /// Seven bits a byte, the lowest first. Not as in JFR, whose ninth byte has eight.
-fn varint(into: &mut Vec<u8>, mut value: u64) {
+pub(super) fn varint(into: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         into.push(value.to_le_bytes()[0] | 0x80);
         value >>= 7;

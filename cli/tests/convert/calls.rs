@@ -15,6 +15,7 @@ fn the_result_is_a_private_file_beside_the_recording() {
         ("collapsed", "collapsed"),
         ("speedscope", "speedscope.json"),
         ("csv", "csv"),
+        ("parquet", "parquet"),
     ] {
         let told = dir.ok(&["convert", "shop.jfr", "-o", format]);
         let name = format!("shop.{ending}");

@@ -10,7 +10,7 @@ use crate::totals::cells;
 use crate::{common::*, converted, reported};
 
 /// Texts that try to act or to be lost.
-const TEXTS: [&str; 10] = [
+pub(crate) const TEXTS: [&str; 10] = [
     "",
     "\u{1b}[31mred\u{1b}[0m\u{9b}0m",
     "</script><script>window.__hit=1</script>",

@@ -8,6 +8,7 @@ mod calls;
 mod common;
 mod labels;
 mod otlp;
+mod parquet;
 mod pprof;
 mod totals;
 mod wire;

@@ -27,7 +27,8 @@ impl<'a> Field<'a> {
     }
 }
 
-fn varint(bytes: &mut &[u8]) -> u64 {
+/// A number in groups of seven bits.
+pub(crate) fn varint(bytes: &mut &[u8]) -> u64 {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = bytes.split_first().unwrap();
