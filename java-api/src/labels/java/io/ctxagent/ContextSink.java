@@ -21,7 +21,7 @@ final class ContextSink extends LabelSink {
 
     @Override
     public AutoCloseable open(String value) {
-        return new Request(requests, RecordingContext.where(operation, value).build());
+        return new Request(requests, operation, value);
     }
 
     @Override

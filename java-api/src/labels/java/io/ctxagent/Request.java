@@ -17,12 +17,13 @@ final class Request implements AutoCloseable {
     private final int samplesBefore;
 
     /** {@code current} holds the request of each thread. */
-    Request(ThreadLocal<Request> current, RecordingContext scope) {
+    Request(ThreadLocal<Request> current, RecordingContextKey operation, String value) {
         this.current = current;
-        this.scope = scope;
         outer = current.get();
+        // Before the scope is there: none of its samples is to be missed.
         beginNanos = System.nanoTime();
-        samplesBefore = CurrentBlock.samples();
+        samplesBefore = ContextSupport.isOn() ? CurrentBlock.samples() : 0;
+        scope = RecordingContext.where(operation, value).build();
         current.set(this);
     }
 

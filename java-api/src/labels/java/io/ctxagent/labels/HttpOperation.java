@@ -2,6 +2,9 @@ package io.ctxagent.labels;
 
 /** Names of HTTP operations, of which there are as many as an application has routes. */
 public final class HttpOperation {
+    /** A request of which nothing is known yet. */
+    public static final String UNKNOWN = "HTTP";
+
     private HttpOperation() {}
 
     /**

@@ -8,14 +8,40 @@ import java.io.IOException;
 import org.apache.catalina.Valve;
 import org.apache.catalina.connector.Request;
 import org.apache.catalina.connector.Response;
+import org.apache.coyote.Adapter;
 
-/** Tomcat from 10 on, where it hands a request to the container. */
+/** Tomcat from 10 on: where a connector has read a request, and where its servlet is known. */
 public final class Tomcat {
     private static final int SOURCE = Labels.TOMCAT;
 
     private Tomcat() {}
 
+    /** All that the request costs from here on is its own. What it asks for is known soon. */
+    public static void serve(
+            Adapter adapter, org.apache.coyote.Request request, org.apache.coyote.Response response)
+            throws Exception {
+        Object scope = Labels.open(SOURCE, HttpOperation.UNKNOWN);
+        try {
+            adapter.service(request, response);
+        } finally {
+            Labels.close(SOURCE, scope);
+        }
+    }
+
     public static void invoke(Valve first, Request request, Response response)
+            throws IOException, ServletException {
+        if (Labels.isOn(SOURCE)) {
+            try {
+                Labels.refine(SOURCE, operation(request));
+            } catch (Throwable failure) {
+                Labels.failed(SOURCE, failure);
+            }
+        }
+        first.invoke(request, response);
+    }
+
+    /** A request that goes on, maybe on another thread. */
+    public static void resume(Valve first, Request request, Response response)
             throws IOException, ServletException {
         Object scope = Labels.isOn(SOURCE) ? open(request) : null;
         try {
@@ -27,16 +53,17 @@ public final class Tomcat {
 
     private static Object open(Request request) {
         try {
-            return Labels.open(SOURCE, HttpOperation.of(request.getMethod(), route(request)));
+            return Labels.open(SOURCE, operation(request));
         } catch (Throwable failure) {
             Labels.failed(SOURCE, failure);
             return null;
         }
     }
 
-    private static String route(Request request) {
+    private static String operation(Request request) {
         HttpServletMapping mapping = request.getHttpServletMapping();
         String pattern = mapping == null ? null : mapping.getPattern();
-        return HttpOperation.routeOfServlet(request.getContextPath(), pattern);
+        String route = HttpOperation.routeOfServlet(request.getContextPath(), pattern);
+        return HttpOperation.of(request.getMethod(), route);
     }
 }
