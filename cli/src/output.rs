@@ -295,13 +295,16 @@ pub(crate) fn progress(message: &str) {
 
 /// Fails if [`write_file`] would; also called before long work.
 pub(crate) fn check_target(path: &Path, replace: bool) -> Result<(), Failure> {
-    if !replace && path.symlink_metadata().is_ok() {
-        return Err(Failure::Finding(format!(
-            "{} exists; --force replaces it",
-            path.display()
-        )));
-    }
-    Ok(())
+    let Ok(existing) = path.symlink_metadata() else {
+        return Ok(());
+    };
+    let why = match existing.file_type() {
+        _ if !replace => "exists; --force replaces it",
+        kind if kind.is_file() || kind.is_symlink() => return Ok(()),
+        // A rename would take away the device, for everybody.
+        _ => "is no regular file; `-` is stdout",
+    };
+    Err(Failure::Finding(format!("{} {why}", path.display())))
 }
 
 /// Writes a new file: mode 0600, never through a link, complete or not at all. An existing file

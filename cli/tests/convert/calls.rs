@@ -92,6 +92,12 @@ fn wrong_calls_say_what_is_right() {
         let message = dir.fails(code, &call);
         assert!(message.contains(told), "{call:?}: {message}");
     }
+    // As root a rename would replace it.
+    let socket = dir.path("device");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let call = ["convert", "shop.jfr", "-o", "pprof=device", "--force"];
+    assert!(dir.fails(1, &call).contains("is no regular file"));
+    std::fs::remove_file(socket).unwrap();
     let left = std::fs::read_dir(dir.0.path()).unwrap().count();
     assert_eq!(left, 1, "no half file");
 }
