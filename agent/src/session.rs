@@ -142,7 +142,12 @@ impl Session {
             (self.before_recording)(components.jvmti, jni);
         }
         let conditions = filters::resolve(&components.registry, options)?;
-        let walkers = Walkers::choose(components.handler, &components.identity, options.cstack);
+        let walkers = Walkers::choose(
+            components.handler,
+            &components.identity,
+            components.vm.env(),
+            options.cstack,
+        );
         let writer = self.spawn_writer(options, lease)?;
         let mut guarded = self.lock();
         guarded.walker.clone_from(&walkers.text);

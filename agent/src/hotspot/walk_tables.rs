@@ -37,8 +37,9 @@ const METHODS: usize = 4096;
 /// The size limit of a code cache.
 const MAX_CODE: usize = 4 << 30;
 
-/// Everything for the walker, or why it does not support this VM.
-pub(crate) fn find(identity: &Identity) -> Result<OwnWalker, String> {
+/// Everything for the walker, or why it does not support this VM. `some_id` is the id of any
+/// method.
+pub(crate) fn find(identity: &Identity, some_id: Option<usize>) -> Result<OwnWalker, String> {
     if !identity.is_hotspot() {
         return Err(format!("{} is not HotSpot", identity.name));
     }
@@ -47,7 +48,8 @@ pub(crate) fn find(identity: &Identity) -> Result<OwnWalker, String> {
     }
     let dictionary = VmDictionary::read().ok_or("this VM exports no tables of its structures")?;
     let memory = safe_fetch()?;
-    let tables = tables(&dictionary, identity.feature, memory)?;
+    let mut tables = tables(&dictionary, identity.feature, memory)?;
+    tables.method.numbered_ids = some_id.is_some_and(|id| memory.word(id).is_none());
     let walker = OwnWalker::new(tables, memory, empty_caches()?);
     if !tables.virtual_threads {
         return Ok(walker);
@@ -295,7 +297,11 @@ fn nmethod(d: &VmDictionary) -> Result<NmethodLayout, String> {
             comp_level: at("_comp_level")?,
             orig_pc: at("_orig_pc_offset")?,
             verified_entry: AddressField::FromCode(at("_verified_entry_offset")?),
-            deopt_handler: AddressField::FromBlob(at("_deopt_handler_offset")?),
+            // 26 renames it, since it is no longer where the handler's code begins.
+            deopt_handler: AddressField::FromBlob(
+                optional("nmethod", "_deopt_handler_entry_offset")?
+                    .map_or_else(|| at("_deopt_handler_offset"), Ok)?,
+            ),
             deopt_mh_handler: optional("nmethod", "_deopt_mh_handler_offset")?
                 .map(AddressField::FromBlob),
             pcs: AddressField::FromPointer(immutable, at("_scopes_pcs_offset")?),
@@ -339,6 +345,7 @@ fn method(d: &VmDictionary) -> Result<MethodLayout, String> {
         entries: d.size("ConstantPool")?,
         klass_constants: d.offset("InstanceKlass", "_constants")?,
         ids: d.offset("InstanceKlass", "_methods_jmethod_ids")?,
+        numbered_ids: false,
         methods: d.offset("InstanceKlass", "_methods")?,
         array_length: d.offset("Array<int>", "_length")?,
         array_data: d.offset("Array<Method*>", "_data")?,

@@ -164,6 +164,14 @@ impl Jni {
         self.call_static_object(&class, method, &[])
     }
 
+    /// The id of a method of the JDK.
+    pub(crate) fn some_method_id(self) -> Option<usize> {
+        let class = self.find_class(c"java/lang/Thread")?;
+        let method = self.static_method_id(&class, c"currentThread", c"()Ljava/lang/Thread;");
+        self.delete_local(class);
+        method.map(|method| method.expose_provenance())
+    }
+
     /// A class by name with slashes, through the boot or system loader.
     pub(crate) fn find_class(&self, name: &CStr) -> Option<LocalRef<'_>> {
         call_for_object!(self, v1_2.FindClass(name.as_ptr()))

@@ -4,7 +4,7 @@
 //! 1. The writer thread resolves an id soon after the sample.
 //! 2. A local reference keeps the declaring class loaded until name, descriptor and line table are
 //!    copied.
-//! 3. On 17 to 25 an id never changes to another method. When the class is redefined, it leads to
+//! 3. An id never changes to another method. When the class is redefined, it leads to
 //!    the new version of the method, whose lines may differ. A resolved method is valid while its
 //!    id leads to the same `Method`.
 //! 4. The table is bounded at all times. Methods that no recent chunk used are evicted first.
@@ -188,9 +188,13 @@ impl Methods {
     }
 
     /// The `Method` that an id leads to: up to 25 an id is the address of a word that contains it,
-    /// and stays readable.
+    /// and stays readable. Later ones are numbers, whose method is not known.
     fn version(&self, id: usize) -> Option<usize> {
-        self.handler.stack_walker()?.memory().word(id)
+        let walker = self.handler.stack_walker()?;
+        if walker.has_numbered_ids() {
+            return None;
+        }
+        walker.memory().word(id)
     }
 
     fn query(&self, jni: Jni, id: usize) -> Option<ResolvedMethod> {

@@ -2,6 +2,7 @@
 
 use crate::hotspot::identity::Identity;
 use crate::hotspot::walk_tables;
+use crate::jvm::jni::Jni;
 use crate::log;
 use crate::options::CStack;
 use crate::session::fault_watch;
@@ -31,8 +32,13 @@ impl Walkers {
     }
 
     /// Makes the choice; logs a choice that is less than requested.
-    pub(crate) fn choose(handler: &HandlerState, identity: &Identity, cstack: CStack) -> Self {
-        let own = || prepare_own(handler, identity);
+    pub(crate) fn choose(
+        handler: &HandlerState,
+        identity: &Identity,
+        jni: Option<Jni>,
+        cstack: CStack,
+    ) -> Self {
+        let own = || prepare_own(handler, identity, jni);
         let function = CallTrace::find();
         if matches!(cstack, CStack::No | CStack::Asgct) {
             // The agent's walker is also made ready for its checked loads: they find sleeping
@@ -123,12 +129,17 @@ impl Walkers {
 }
 
 /// Initializes the agent's walker, once.
-fn prepare_own(handler: &HandlerState, identity: &Identity) -> Result<(), String> {
+fn prepare_own(
+    handler: &HandlerState,
+    identity: &Identity,
+    jni: Option<Jni>,
+) -> Result<(), String> {
     if fault_watch::has_tripped() {
         return Err("it was switched off after repeated faults".into());
     }
     if handler.stack_walker().is_none() {
-        let walker = Box::new(walk_tables::find(identity)?);
+        let some_id = jni.and_then(Jni::some_method_id);
+        let walker = Box::new(walk_tables::find(identity, some_id)?);
         handler.set_stack_walker(Box::leak(walker));
     }
     #[cfg(feature = "faults")]

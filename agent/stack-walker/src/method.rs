@@ -45,7 +45,8 @@ impl VmTables {
             id,
             obsolete: false,
         };
-        if let Some(id) = self.id_of(memory, const_method, holder) {
+        let id = self.id_of(memory, const_method, holder);
+        if let Some(id) = id.filter(|_| !l.numbered_ids) {
             let owner = memory.word(id)?;
             if owner == method {
                 return Some(valid(id));
@@ -57,8 +58,8 @@ impl VmTables {
         }
         let newest = pointer(memory, holder, l.klass_constants)?;
         if newest == constants {
-            // No id yet: a class that is being loaded.
-            return Some(valid(0));
+            // A number, or no id yet: a class that is being loaded.
+            return Some(valid(id.unwrap_or(0)));
         }
         // Obsolete: the VM gave it a number without an id, and its class other constants. These
         // lead back to the class all the same.
@@ -76,7 +77,8 @@ impl VmTables {
     fn id_of(&self, memory: &impl Memory, const_method: usize, holder: usize) -> Option<usize> {
         let ids = pointer(memory, holder, self.method.ids)?;
         let idnum = memory.u16(const_method.wrapping_add(self.method.idnum))?;
-        id_in(memory, ids, usize::from(idnum))
+        let id = id_in(memory, ids, usize::from(idnum))?;
+        (self.method.numbered_ids || aligned(id)).then_some(id)
     }
 
     /// Name and signature of a method with these constants.
@@ -137,7 +139,7 @@ impl VmTables {
             if found == key {
                 return self
                     .id_of(memory, const_method, holder)
-                    .filter(|id| memory.word(*id) == Some(method));
+                    .filter(|id| l.numbered_ids || memory.word(*id) == Some(method));
             }
             if found.name != key.name {
                 break;
@@ -188,14 +190,14 @@ impl VmTables {
     }
 }
 
-/// The id of number `idnum` in a class's table: its length first.
+/// The id of number `idnum` in a class's table: its length first, and 0 for no id.
 fn id_in(memory: &impl Memory, ids: usize, idnum: usize) -> Option<usize> {
     let length = memory.word(ids)?;
     if idnum >= length || length > MAX_IDNUM {
         return None;
     }
     let id = memory.word(ids.wrapping_add(idnum.wrapping_add(1).wrapping_mul(8)))?;
-    aligned(id).then_some(id)
+    (id != 0).then_some(id)
 }
 
 /// The pointer at `base + offset`, if both can be ones.

@@ -118,6 +118,8 @@ pub struct MethodLayout {
     pub klass_constants: usize,
     /// `InstanceKlass::_methods_jmethod_ids`.
     pub ids: usize,
+    /// Ids are numbers (26 and later); before, each is the address of a word with the method.
+    pub numbered_ids: bool,
     /// `InstanceKlass::_methods`: an array, sorted by the addresses of the names.
     pub methods: usize,
     /// `Array::_length`, 4 bytes.

@@ -99,6 +99,11 @@ impl<M: Memory> StackWalker<M> {
             .map_or(ChunkState::Unknown, StackChunks::state)
     }
 
+    /// Whether the ids of methods are numbers, which lead to no memory.
+    pub const fn has_numbered_ids(&self) -> bool {
+        self.tables.method.numbered_ids
+    }
+
     /// The checked loads that it uses.
     pub const fn memory(&self) -> &M {
         &self.memory

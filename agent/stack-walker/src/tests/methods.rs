@@ -29,6 +29,28 @@ fn method_without_id_is_a_frame_without_id() {
     );
 }
 
+/// As in 26: an id is a number, and may look like an address that cannot be read.
+#[test]
+fn numbers_are_ids_too() {
+    for first in [7, 0x7000_0000] {
+        let mut s = scene();
+        s.tables.method.numbered_ids = true;
+        for number in 1..=3 {
+            let ids = META + number * 0x1000 + 0x800;
+            s.image.word_at(ids + 3 * 8, first + number);
+        }
+        // As `expected`, of methods 1, 3 and 2.
+        let numbers = [1, 3, 2].into_iter().zip(expected());
+        let numbered: Vec<_> = numbers
+            .map(|(number, (_, bci, kind))| (first + number, bci, kind))
+            .collect();
+        for _ in 0..2 {
+            let (walk, frames) = s.walk(s.inner + 6, SP, 0, 16);
+            assert_eq!((walk.end, seen(&frames)), (End::Root, numbered.clone()));
+        }
+    }
+}
+
 /// Method `number` is an old version now: the class has another method of that name, with other
 /// code and other constants. Answers the id of that one.
 fn redefine(s: &mut Scene, number: usize) -> usize {

@@ -141,6 +141,7 @@ pub(super) fn tables() -> VmTables {
             entries: 72,
             klass_constants: 32,
             ids: 344,
+            numbered_ids: false,
             methods: 336,
             array_length: 0,
             array_data: 8,

@@ -11,7 +11,10 @@ use crate::outcome::End;
 impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     /// The method at this address, if it is one.
     pub(super) fn method(&self, method: usize) -> Option<ValidMethod> {
-        if let Some(id) = self.caches.method_ids.find(method)
+        // A number leads to no method, so it cannot show that a cached one is still the same.
+        let is_cached = !self.tables.method.numbered_ids;
+        if is_cached
+            && let Some(id) = self.caches.method_ids.find(method)
             && self.memory.word(id) == Some(method)
         {
             return Some(ValidMethod {
@@ -22,7 +25,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         }
         let found = self.tables.method(self.memory, method)?;
         // The id of an obsolete one leads to another method.
-        if found.id != 0 && !found.obsolete {
+        if is_cached && found.id != 0 && !found.obsolete {
             self.caches.method_ids.put(method, found.id);
         }
         Some(found)
