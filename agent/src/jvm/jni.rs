@@ -169,7 +169,7 @@ impl Jni {
         let class = self.find_class(c"java/lang/Thread")?;
         let method = self.static_method_id(&class, c"currentThread", c"()Ljava/lang/Thread;");
         self.delete_local(class);
-        method.map(|method| method.expose_provenance())
+        method.map(<*mut _>::expose_provenance)
     }
 
     /// A class by name with slashes, through the boot or system loader.
