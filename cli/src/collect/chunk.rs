@@ -1,10 +1,10 @@
 //! One chunk's samples, summed with its own numbers for stacks and frames.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use ctxagent_events::{VmThreadKind, whole_name};
+use hashbrown::HashMap;
 use jfr_format::read::{
     ActiveSetting, EntryIndex, ParsedChunk, Sample, SampleColumns, Thread, Type,
 };
@@ -175,12 +175,42 @@ struct SplitSample {
     value: f64,
 }
 
+/// What all queries need of a chunk; each part takes a look at every event.
+struct ChunkFacts<'c> {
+    settings: Vec<ActiveSetting>,
+    stats: ChunkStats,
+    pauses: Pauses<'c>,
+    late: LateLabels<'c>,
+}
+
+impl<'c> ChunkFacts<'c> {
+    fn of(chunk: &'c ParsedChunk<'c>) -> Self {
+        let settings = chunk.settings();
+        Self {
+            stats: ChunkStats::of(chunk, &settings),
+            settings,
+            pauses: Pauses::of(chunk),
+            late: LateLabels::of(chunk),
+        }
+    }
+}
+
+/// The sums of a chunk, one for each query.
+pub(super) fn collect_chunk_each(
+    file: usize,
+    chunk: &ParsedChunk<'_>,
+    queries: &[Query],
+) -> Vec<ChunkSums> {
+    let facts = ChunkFacts::of(chunk);
+    let start = Start::of(chunk);
+    let queries = queries.iter();
+    queries
+        .map(|query| sums(start, file, chunk, &facts, query))
+        .collect()
+}
+
 pub(crate) fn collect_chunk(file: usize, chunk: &ParsedChunk<'_>, query: &Query) -> ChunkSums {
-    let whole = Start {
-        offset: 0,
-        nanos: chunk.header().start_nanos,
-    };
-    collect_chunk_from(whole, file, chunk, query)
+    collect_chunk_from(Start::of(chunk), file, chunk, query)
 }
 
 /// Where the part of a chunk begins that is not known yet.
@@ -192,6 +222,16 @@ pub(crate) struct Start {
     pub(crate) nanos: i64,
 }
 
+impl Start {
+    /// Nothing is known yet.
+    fn of(chunk: &ParsedChunk<'_>) -> Self {
+        Self {
+            offset: 0,
+            nanos: chunk.header().start_nanos,
+        }
+    }
+}
+
 /// The sums of the samples from `start` on. Counters and settings are of the whole chunk.
 pub(crate) fn collect_chunk_from(
     start: Start,
@@ -199,11 +239,20 @@ pub(crate) fn collect_chunk_from(
     chunk: &ParsedChunk<'_>,
     query: &Query,
 ) -> ChunkSums {
+    sums(start, file, chunk, &ChunkFacts::of(chunk), query)
+}
+
+fn sums<'c>(
+    start: Start,
+    file: usize,
+    chunk: &'c ParsedChunk<'c>,
+    facts: &ChunkFacts<'c>,
+    query: &Query,
+) -> ChunkSums {
     let unit = query.filter.unit();
-    let settings = chunk.settings();
-    let interval = interval_nanos(&settings, unit);
+    let interval = interval_nanos(&facts.settings, unit);
     let sleepers_count = !matches!(query.filter.events, Events::Cpu);
-    let is_of_wall_time = is_of_wall_time(&settings);
+    let is_of_wall_time = is_of_wall_time(&facts.settings);
     let takes_execution = unit == Unit::Wall && is_of_wall_time;
     let wants_type =
         |ty: &Type| query.filter.wants_type(ty) || takes_execution && &*ty.name == EXECUTION;
@@ -217,7 +266,7 @@ pub(crate) fn collect_chunk_from(
         types: Vec::new(),
         frames: Vec::new(),
         stacks: Vec::new(),
-        stats: ChunkStats::of(chunk, &settings),
+        stats: facts.stats.clone(),
         sleeping: 0,
         is_of_wall_time,
         interval_nanos: interval,
@@ -239,8 +288,6 @@ pub(crate) fn collect_chunk_from(
     let mut types: Vec<TypeWork<'_>> = Vec::new();
     let mut type_places = HashMap::new();
     let mut stacks = StackNumbers::default();
-    let gc_pauses = Pauses::of(chunk);
-    let late = LateLabels::of(chunk);
     // What cannot be read is among the chunk's damages.
     for sample in chunk.samples(wants_type).flatten() {
         if sample.offset < start.offset {
@@ -256,10 +303,10 @@ pub(crate) fn collect_chunk_from(
         sums.samples_seen += 1;
         let mut passes = true;
         for ((term, &source), counts) in terms.iter().zip(&work.terms).zip(&mut sums.terms) {
-            let found = value(&late, &sample, source);
+            let found = value(&facts.late, &sample, source);
             let passes_this = term.passes(found);
             let text = || texts.value(found.unwrap_or_default());
-            let entry = value_place(&late, &sample, source).map(|entry| (place, entry));
+            let entry = value_place(&facts.late, &sample, source).map(|entry| (place, entry));
             counts.count(passes_this, entry, text);
             passes &= passes_this;
         }
@@ -281,7 +328,7 @@ pub(crate) fn collect_chunk_from(
             unit,
             interval,
             query.stacks.then(|| stacks.number(&sample, query.lines)),
-            (&late, &gc_pauses),
+            facts,
             &mut texts,
         );
     }
@@ -361,7 +408,7 @@ impl<'c> TypeWork<'c> {
         unit: Unit,
         interval: Option<u64>,
         stack: Option<u32>,
-        (late, pauses): (&LateLabels<'_>, &Pauses<'_>),
+        ChunkFacts { pauses, late, .. }: &ChunkFacts<'_>,
         texts: &mut SharedTexts<'c>,
     ) {
         let weight = sample.weight;

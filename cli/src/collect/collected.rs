@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jfr_format::read::ParsedChunk;
 
-use super::chunk::{ChunkGroup, ChunkSums, StackNumberSums, collect_chunk};
+use super::chunk::{ChunkGroup, ChunkSums, StackNumberSums, collect_chunk_each};
 use super::counters::FileCounters;
 use super::query::{ATTRIBUTE_PREFIX, BUILT_IN, Query, key_of};
 use super::stacks::FrameName;
@@ -241,10 +241,7 @@ pub(crate) fn collect_each(
 ) -> Result<(Vec<Collected>, Outcome), Failure> {
     let mut all: Vec<Collected> = queries.iter().map(|_| Collected::default()).collect();
     let work = |file, chunk: &ParsedChunk<'_>| -> Vec<ChunkSums> {
-        let queries = queries.iter();
-        queries
-            .map(|query| collect_chunk(file, chunk, query))
-            .collect()
+        collect_chunk_each(file, chunk, queries)
     };
     let outcome = input::for_each_chunk(files, output, work, |sums| {
         for (collected, sums) in all.iter_mut().zip(sums) {

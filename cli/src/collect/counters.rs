@@ -11,7 +11,7 @@ use super::interval::interval_nanos;
 use crate::filter::Unit;
 
 /// The counters of a chunk, and how far they reach.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct ChunkStats {
     pub(crate) stats: Vec<Stat>,
     /// How long the chunk goes on behind its last counters, if there are samples there.

@@ -2,9 +2,9 @@
 //! thread has from before, in the same chunk, get them too.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use ctxagent_events::LATE_LABEL;
+use hashbrown::HashMap;
 use jfr_format::read::{EntryIndex, Event, ParsedChunk, Sample, Value};
 
 /// Labels that one sample can get: of a request, and of those that it lies in.

@@ -1,8 +1,8 @@
 //! Stacks and frames of a chunk as numbers, and what a frame is called.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
 use jfr_format::read::{EntryIndex, Frame, Sample};
 
 use crate::shared::cut;
