@@ -12,10 +12,7 @@ pub(super) fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     // By text: a method has one line for all its kinds of frame.
     let mut lines: BTreeMap<String, u64> = BTreeMap::new();
     for kind in &profile.kinds {
-        let frames = kind.frames.iter();
-        let frames: Vec<String> = frames
-            .map(|frame| text::collapsed(&frame.with_line()))
-            .collect();
+        let frames = kind.frame_texts();
         for row in &kind.rows {
             let roots = kind.roots(row.group).map(|root| text::collapsed(&root));
             let mut line: Vec<String> = roots.collect();

@@ -21,10 +21,7 @@ pub(super) fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_kind(kind: &Kind, keys: &BTreeSet<&str>, out: &mut dyn Write) -> io::Result<()> {
-    let frames = kind.frames.iter();
-    let frames: Vec<String> = frames
-        .map(|frame| text::collapsed(&frame.with_line()))
-        .collect();
+    let frames = kind.frame_texts();
     // Where the values of the columns stand in a group.
     let places = keys.iter().map(|&wanted| {
         let mut names = kind.keys.iter();

@@ -11,6 +11,7 @@ use crate::collect::{
 use crate::filter::{Filter, Unit};
 use crate::input::Outcome;
 use crate::output::{Failure, Output};
+use crate::text;
 
 /// The kinds of samples that one file can have side by side, as `--event` names them.
 const KINDS: [&str; 4] = ["cpu", "wall", "alloc", "lock"];
@@ -106,6 +107,14 @@ impl Kind {
         let values = &self.groups[group as usize].values;
         let pairs = self.keys.iter().zip(values);
         pairs.filter_map(|(key, value)| Some((key.as_str(), value.as_deref()?)))
+    }
+
+    /// What the text formats call each of [`Kind::frames`]: with its line, inert, without `;`.
+    pub(super) fn frame_texts(&self) -> Vec<String> {
+        let frames = self.frames.iter();
+        frames
+            .map(|frame| text::collapsed(&frame.with_line()))
+            .collect()
     }
 
     /// The frames with their lines as one text, outermost first, `;` between.

@@ -146,11 +146,11 @@ fn vm_symbols(jvm: &JvmProcess) -> io::Result<VmSymbols> {
     let library = ReadCache::new(jvm.open_vm_library()?);
     let library = ElfFile64::<Endianness, _>::parse(&library).map_err(io::Error::other)?;
     let is_named = |wanted| move |name: object::Result<&str>| name == Ok(wanted);
-    let exported = library.dynamic_symbols().map(|symbol| symbol.name());
-    let local = library.symbols().map(|symbol| symbol.name());
+    let mut exported = library.dynamic_symbols().map(|symbol| symbol.name());
+    let mut local = library.symbols().map(|symbol| symbol.name());
     Ok(VmSymbols {
-        tables: { exported }.any(is_named(TABLES)),
-        local: { local }.any(is_named(CHECKED_LOAD)),
+        tables: exported.any(is_named(TABLES)),
+        local: local.any(is_named(CHECKED_LOAD)),
     })
 }
 
