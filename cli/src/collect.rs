@@ -19,5 +19,5 @@ pub(crate) use counters::ChunkStats;
 pub(crate) use counters::FileCounters;
 pub(crate) use interval::FALLBACK_INTERVAL_NANOS;
 pub(crate) use query::{Query, THREAD, key_of};
-pub(crate) use stacks::{FrameKind, FrameName, has_stack};
+pub(crate) use stacks::{FrameKind, FrameName, StackList, has_stack};
 pub(crate) use sums::{GroupKey, Moment, StackSum, Sum, TypeSums};

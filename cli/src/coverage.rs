@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::json;
 
 use crate::args::CoverageArgs;
-use crate::collect::{self, FrameName, Query, StackSum, Sum, TypeSums, key_of};
+use crate::collect::{self, Collected, Query, StackSum, Sum, TypeSums, key_of};
 use crate::filter::Filter;
 use crate::output::{Failure, Output};
 use crate::text;
@@ -131,7 +131,7 @@ pub(crate) fn run(args: &CoverageArgs, output: &mut Output) -> Result<bool, Fail
     let (total, types, collected) = collected.into_total(&filter);
     collected.warn_left_out();
     let complete = collected.outcome.warn_damages();
-    let rows = rows(&total, &collected.frames);
+    let rows = rows(&total, &collected);
     let unlabelled = rows
         .iter()
         .fold(0, |sum: u64, row| sum.saturating_add(row.sum.value));
@@ -200,7 +200,7 @@ fn print_rows(
 }
 
 /// What has no label, the most first.
-fn rows(total: &TypeSums, names: &[FrameName]) -> Vec<Row> {
+fn rows(total: &TypeSums, collected: &Collected) -> Vec<Row> {
     let mut sums: HashMap<(Cause, String, Option<String>), Sum> = HashMap::new();
     for (key, (_, stacks)) in &total.groups {
         let (thread, labels) = key
@@ -212,11 +212,9 @@ fn rows(total: &TypeSums, names: &[FrameName]) -> Vec<Row> {
         }
         let thread = thread.unwrap_or_default();
         for (stack, StackSum { sum, .. }) in &stacks.by_stack {
-            let frames: Vec<&str> = stack
-                .iter()
-                .filter_map(|frame| names.get(*frame as usize))
-                .map(|frame| &*frame.text)
-                .collect();
+            let frames = collected.stacks().get(*stack).iter();
+            let frames = frames.map(|&frame| &*collected.frames[frame as usize].text);
+            let frames: Vec<&str> = frames.collect();
             let cause = Cause::of(thread, &frames);
             let kind = (cause, without_numbers(thread), own_method(&frames));
             sums.entry(kind).or_default().add(sum);

@@ -106,7 +106,7 @@ pub(crate) fn run(args: &FlameArgs, output: &mut Output) -> Result<bool, Failure
     for frame in &mut frames {
         frame.text = frame.with_line();
     }
-    let tree = tree::grow(&total, &args.by, frames);
+    let tree = tree::grow(&total, &args.by, frames, collected.stacks());
     let graph = Graph {
         args,
         unit,

@@ -159,22 +159,38 @@ impl Header {
 
     /// Nanoseconds since 1970 of a time stamp of this chunk.
     pub fn epoch_nanos(&self, ticks: i64) -> i64 {
-        let since = i128::from(ticks) - i128::from(self.start_ticks);
-        saturate(i128::from(self.start_nanos) + self.scale(since))
+        let since = ticks.checked_sub(self.start_ticks);
+        let nanos =
+            since.and_then(|since| self.start_nanos.checked_add(self.scale_exactly(since)?));
+        nanos.unwrap_or_else(|| {
+            let since = i128::from(ticks) - i128::from(self.start_ticks);
+            saturate(i128::from(self.start_nanos) + self.scale(since))
+        })
     }
 
     /// Nanoseconds of a span of the event clock.
     pub fn span_nanos(&self, ticks: i64) -> i64 {
-        saturate(self.scale(i128::from(ticks)))
+        let nanos = self.scale_exactly(ticks);
+        nanos.unwrap_or_else(|| saturate(self.scale(i128::from(ticks))))
+    }
+
+    /// The same as [`Self::scale`], without a division of 128 bits; `None` where that would not do.
+    fn scale_exactly(&self, ticks: i64) -> Option<i64> {
+        let frequency = self.ticks_per_second.max(1);
+        if frequency == NANOS_PER_SECOND {
+            return Some(ticks);
+        }
+        let seconds = (ticks / frequency).checked_mul(NANOS_PER_SECOND)?;
+        let rest = (ticks % frequency).checked_mul(NANOS_PER_SECOND)? / frequency;
+        seconds.checked_add(rest)
     }
 
     fn scale(&self, ticks: i128) -> i128 {
-        if self.ticks_per_second == 1_000_000_000 {
-            return ticks;
-        }
-        ticks * 1_000_000_000 / i128::from(self.ticks_per_second.max(1))
+        ticks * i128::from(NANOS_PER_SECOND) / i128::from(self.ticks_per_second.max(1))
     }
 }
+
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
 fn saturate(value: i128) -> i64 {
     i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX })
@@ -206,6 +222,33 @@ mod tests {
         assert_eq!(header.start_ticks, 1_000_000_000_000);
         assert_eq!(header.flags, FLAG_COMPRESSED_INTS);
         assert_eq!(header.to_bytes().as_slice(), golden());
+    }
+
+    #[test]
+    fn times_are_exact_at_every_frequency() {
+        let mut header = Header::parse(&golden()).unwrap();
+        for frequency in [
+            1,
+            3,
+            1_000_000,
+            999_999_999,
+            NANOS_PER_SECOND,
+            24_000_000_007,
+            i64::MAX,
+        ] {
+            header.ticks_per_second = frequency;
+            for ticks in [0, 1, -1, 7_777_777_777, -98_765_432_101, i64::MAX, i64::MIN] {
+                let scaled = |ticks: i128| ticks * 1_000_000_000 / i128::from(frequency);
+                assert_eq!(header.span_nanos(ticks), saturate(scaled(ticks.into())));
+                let since = i128::from(ticks) - i128::from(header.start_ticks);
+                let nanos = saturate(i128::from(header.start_nanos) + scaled(since));
+                assert_eq!(
+                    header.epoch_nanos(ticks),
+                    nanos,
+                    "{ticks} at {frequency} Hz"
+                );
+            }
+        }
     }
 
     #[test]

@@ -101,7 +101,28 @@ pub fn get(bytes: &[u8]) -> Option<(u64, usize)> {
     get_long(bytes)
 }
 
+/// The integer, if it ends within eight bytes: all of them at once, as time stamps have six.
+#[inline]
+fn get_in_word(bytes: [u8; 8]) -> Option<(u64, usize)> {
+    const TOPS: u64 = 0x8080_8080_8080_8080;
+    let word = u64::from_le_bytes(bytes);
+    let ends = !word & TOPS;
+    if ends == 0 {
+        return None;
+    }
+    let len = ends.trailing_zeros() as usize / 8 + 1;
+    let sevens = word & !TOPS & (u64::MAX >> (64 - 8 * len));
+    // Groups of 7, 14 and 28 bits move together.
+    let pairs = sevens & 0x007f_007f_007f_007f | (sevens & 0x7f00_7f00_7f00_7f00) >> 1;
+    let fours = pairs & 0x0000_3fff_0000_3fff | (pairs & 0x3fff_0000_3fff_0000) >> 2;
+    let value = fours & 0x0fff_ffff | (fours & 0x0fff_ffff_0000_0000) >> 4;
+    Some((value, len))
+}
+
 fn get_long(bytes: &[u8]) -> Option<(u64, usize)> {
+    if let Some(read) = bytes.first_chunk().and_then(|word| get_in_word(*word)) {
+        return Some(read);
+    }
     let mut value = 0u64;
     for (i, &byte) in bytes.iter().take(MAX_LEN - 1).enumerate() {
         value |= u64::from(byte & 0x7f) << (7 * i);
@@ -154,6 +175,20 @@ mod tests {
             assert_eq!(encoded(value), bytes, "{value}");
             assert_eq!(get(bytes), Some((value, bytes.len())), "{value}");
             assert_eq!(len(value), bytes.len(), "{value}");
+        }
+    }
+
+    #[test]
+    fn bytes_behind_do_not_matter() {
+        let powers = (0..64).map(|bit| 1u64 << bit);
+        let values = powers.flat_map(|power| [power - 1, power, power | power >> 1 | 1]);
+        for value in values.chain(VECTORS.iter().map(|&(value, _)| value)) {
+            for behind in [0, 0x7f, 0x80, 0xff] {
+                let mut bytes = encoded(value);
+                let len = bytes.len();
+                bytes.extend([behind; MAX_LEN]);
+                assert_eq!(get(&bytes), Some((value, len)), "{value}, then {behind}");
+            }
         }
     }
 

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use ctxagent_events::{VmThreadKind, whole_name};
 use hashbrown::HashMap;
 use jfr_format::read::{
-    ActiveSetting, EntryIndex, ParsedChunk, Sample, SampleColumns, Thread, Type,
+    ActiveSetting, EntryIndex, ParsedChunk, Sample, SampleColumns, Thread, Type, TypeIndex,
 };
 
 use super::counters::ChunkStats;
 use super::interval::{FALLBACK_INTERVAL_NANOS, interval_nanos};
-use super::late::LateLabels;
+use super::late::{LabelledSample, LateLabels};
 use super::pauses::Pauses;
 use super::query::{ATTRIBUTE_PREFIX, Query};
-use super::stacks::{FrameName, StackNumbers};
+use super::stacks::{FrameName, StackList, StackNumbers};
 use super::sums::{GroupKey, Moment, StackSum, Sum};
 use super::terms::ChunkTerm;
 use crate::filter::{EXECUTION, Events, Filter, Unit};
@@ -25,7 +25,7 @@ pub(crate) struct ChunkSums {
     pub(super) file: usize,
     pub(super) types: Vec<(Arc<str>, ChunkTypeSums)>,
     pub(super) frames: Vec<FrameName>,
-    pub(super) stacks: Vec<Vec<u32>>,
+    pub(super) stacks: StackList,
     pub(super) stats: ChunkStats,
     /// Samples of sleeping threads, which are not CPU time.
     pub(super) sleeping: u64,
@@ -46,19 +46,36 @@ const NAMELESS_VIRTUAL: &str = "(virtual)";
 /// State of threads that wait; CPU time is of others.
 const SLEEPING: &str = "STATE_SLEEPING";
 
-/// Sums by the stack's number in the chunk.
-pub(super) type StackNumberSums = Vec<(u32, StackSum)>;
-/// Values of the keys and kind of VM thread, their sum, the sums of their stacks.
-pub(super) type ChunkGroup<S> = (GroupKey, Sum, S);
-/// Places of the values of the keys, and kind of VM thread: the same as a [`GroupKey`], within a
-/// chunk.
-type GroupPlaces = (Box<[Option<EntryIndex>]>, Option<VmThreadKind>);
+/// Values of the keys and kind of VM thread, their sum, the sums of their stacks by the stack's
+/// number in the chunk.
+pub(super) type ChunkGroup = (GroupKey, Sum, Vec<(u32, StackSum)>);
+/// Stands for a value that is not set.
+const NO_VALUE: u32 = u32::MAX;
+
+/// Numbers of a group and of a stack in one, which is hashed faster than two.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct GroupStack(u64);
+
+impl GroupStack {
+    fn new(group: u32, stack: u32) -> Self {
+        Self(u64::from(group) << 32 | u64::from(stack))
+    }
+
+    fn group(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
+    fn stack(self) -> u32 {
+        self.0 as u32
+    }
+}
 
 #[derive(Default)]
 pub(super) struct ChunkTypeSums {
     pub(super) total: Sum,
     pub(super) not_java: [Sum; 4],
-    pub(super) groups: Vec<ChunkGroup<StackNumberSums>>,
+    pub(super) groups: Vec<ChunkGroup>,
     /// Names of the attributes that the groups have values of, behind those of the keys.
     pub(super) attribute_keys: Vec<Arc<str>>,
     /// Names of the attributes that the chunk describes, set or not.
@@ -93,9 +110,10 @@ fn source(columns: &SampleColumns, key: &str) -> Source {
     }
 }
 
-fn value<'c>(late: &LateLabels<'_>, sample: &Sample<'c>, source: Source) -> Option<&'c str> {
+fn value<'c>(labelled: &LabelledSample<'_, 'c>, source: Source) -> Option<&'c str> {
+    let sample = labelled.sample;
     match source {
-        Source::Column(column) => late.value(sample, column),
+        Source::Column(column) => labelled.value(column),
         Source::Thread => sample.thread().map(|thread| name_of(&thread)),
         Source::State => sample.state(),
         Source::Event => Some(&sample.ty().name),
@@ -140,11 +158,11 @@ fn vm_kind_of(sample: &Sample<'_>, pauses: &Pauses<'_>) -> Option<VmThreadKind> 
 }
 
 /// What identifies a value without its text: a place in a pool, or nothing.
-fn value_place(late: &LateLabels<'_>, sample: &Sample<'_>, source: Source) -> Option<EntryIndex> {
+fn value_place(labelled: &LabelledSample<'_, '_>, source: Source) -> Option<EntryIndex> {
     match source {
-        Source::Column(column) => late.value_entry(sample, column),
-        Source::Thread => sample.thread_entry(),
-        Source::State => sample.state_entry(),
+        Source::Column(column) => labelled.value_entry(column),
+        Source::Thread => labelled.sample.thread_entry(),
+        Source::State => labelled.sample.state_entry(),
         Source::Event | Source::Absent => None,
     }
 }
@@ -159,10 +177,19 @@ struct TypeWork<'c> {
     terms: Vec<Source>,
     total: Sum,
     not_java: [Sum; 4],
-    groups: HashMap<GroupPlaces, usize>,
-    sums: Vec<ChunkGroup<HashMap<u32, StackSum>>>,
+    /// Numbers of the groups, by places of the values of the keys, and kind of VM thread: the same
+    /// as a [`GroupKey`], within a chunk.
+    groups: HashMap<Box<[u32]>, u32>,
+    /// What the sample at hand has in that place.
+    places: Vec<u32>,
+    group_sums: Vec<(GroupKey, Sum)>,
+    /// By numbers of group and stack.
+    stack_sums: HashMap<GroupStack, StackSum>,
     attributes: HashMap<(usize, EntryIndex), (Sum, Arc<str>)>,
     name: Arc<str>,
+    is_execution: bool,
+    /// The last state that was compared with [`SLEEPING`], and whether it was.
+    last_state: (Option<EntryIndex>, bool),
     last: Option<SplitSample>,
 }
 
@@ -201,12 +228,7 @@ pub(super) fn collect_chunk_each(
     chunk: &ParsedChunk<'_>,
     queries: &[Query],
 ) -> Vec<ChunkSums> {
-    let facts = ChunkFacts::of(chunk);
-    let start = Start::of(chunk);
-    let queries = queries.iter();
-    queries
-        .map(|query| sums(start, file, chunk, &facts, query))
-        .collect()
+    collect_each_from(Start::of(chunk), file, chunk, queries)
 }
 
 pub(crate) fn collect_chunk(file: usize, chunk: &ParsedChunk<'_>, query: &Query) -> ChunkSums {
@@ -239,105 +261,189 @@ pub(crate) fn collect_chunk_from(
     chunk: &ParsedChunk<'_>,
     query: &Query,
 ) -> ChunkSums {
-    sums(start, file, chunk, &ChunkFacts::of(chunk), query)
+    let mut sums = collect_each_from(start, file, chunk, std::slice::from_ref(query));
+    sums.swap_remove(0)
 }
 
-fn sums<'c>(
+/// One pass over the samples, whatever the number of queries.
+fn collect_each_from(
     start: Start,
     file: usize,
-    chunk: &'c ParsedChunk<'c>,
-    facts: &ChunkFacts<'c>,
-    query: &Query,
-) -> ChunkSums {
-    let unit = query.filter.unit();
-    let interval = interval_nanos(&facts.settings, unit);
-    let sleepers_count = !matches!(query.filter.events, Events::Cpu);
-    let is_of_wall_time = is_of_wall_time(&facts.settings);
-    let takes_execution = unit == Unit::Wall && is_of_wall_time;
-    let wants_type =
-        |ty: &Type| query.filter.wants_type(ty) || takes_execution && &*ty.name == EXECUTION;
-    let mut texts = SharedTexts::default();
-    let header = chunk.header();
-    let end = header
-        .start_nanos
-        .saturating_add(header.duration_nanos.max(0));
-    let mut sums = ChunkSums {
-        file,
-        types: Vec::new(),
-        frames: Vec::new(),
-        stacks: Vec::new(),
-        stats: facts.stats.clone(),
-        sleeping: 0,
-        is_of_wall_time,
-        interval_nanos: interval,
-        interval_guessed: false,
-        first_nanos: start.nanos,
-        last_nanos: end,
-        sample_types: chunk
-            .metadata()
-            .types()
-            .iter()
-            .filter(|ty| ty.is_event() && ty.field_position("stackTrace").is_some())
-            .map(|ty| texts.name(&ty.name))
-            .collect(),
-        samples_seen: 0,
-        terms: Vec::new(),
-    };
-    let terms = &query.filter.terms;
-    sums.terms.resize_with(terms.len(), ChunkTerm::default);
-    let mut types: Vec<TypeWork<'_>> = Vec::new();
-    let mut type_places = HashMap::new();
-    let mut stacks = StackNumbers::default();
+    chunk: &ParsedChunk<'_>,
+    queries: &[Query],
+) -> Vec<ChunkSums> {
+    let facts = ChunkFacts::of(chunk);
+    let queries = queries.iter();
+    let collectors = queries.map(|query| Collector::new(start, file, chunk, &facts, query));
+    let mut collectors: Vec<Collector<'_, '_>> = collectors.collect();
+    let wants = |ty: &Type| collectors.iter().any(|collector| collector.wants(ty));
+    let mut samples = chunk.samples(wants);
     // What cannot be read is among the chunk's damages.
-    for sample in chunk.samples(wants_type).flatten() {
-        if sample.offset < start.offset {
-            continue;
+    while let Some(sample) = samples.next_readable() {
+        if sample.offset >= start.offset {
+            for collector in &mut collectors {
+                collector.add(sample);
+            }
         }
-        let place = *type_places
-            .entry(sample.columns().type_index())
-            .or_insert_with(|| {
-                types.push(TypeWork::new(&sample, query, &mut texts));
-                types.len() - 1
+    }
+    let collectors = collectors.into_iter();
+    collectors.map(Collector::finish).collect()
+}
+
+/// Sums up a chunk's samples for one query.
+struct Collector<'f, 'c> {
+    query: &'f Query,
+    facts: &'f ChunkFacts<'c>,
+    unit: Unit,
+    interval: Option<u64>,
+    sleepers_count: bool,
+    takes_execution: bool,
+    types: Vec<TypeWork<'c>>,
+    /// Places in `types`; `None` for a type that the query does not want.
+    places: HashMap<TypeIndex, Option<usize>>,
+    /// The last look-up in it: neighbours are often of one type.
+    last_place: Option<(TypeIndex, Option<usize>)>,
+    stacks: StackNumbers,
+    texts: SharedTexts<'c>,
+    sums: ChunkSums,
+}
+
+impl<'f, 'c> Collector<'f, 'c> {
+    fn new(
+        start: Start,
+        file: usize,
+        chunk: &'c ParsedChunk<'c>,
+        facts: &'f ChunkFacts<'c>,
+        query: &'f Query,
+    ) -> Self {
+        let unit = query.filter.unit();
+        let interval = interval_nanos(&facts.settings, unit);
+        let is_of_wall_time = is_of_wall_time(&facts.settings);
+        let mut texts = SharedTexts::default();
+        let header = chunk.header();
+        let end = header
+            .start_nanos
+            .saturating_add(header.duration_nanos.max(0));
+        let types = chunk.metadata().types().iter();
+        let with_stack =
+            types.filter(|ty| ty.is_event() && ty.field_position("stackTrace").is_some());
+        let sample_types = with_stack.map(|ty| texts.name(&ty.name)).collect();
+        let terms = query.filter.terms.iter();
+        let sums = ChunkSums {
+            file,
+            types: Vec::new(),
+            frames: Vec::new(),
+            stacks: StackList::default(),
+            stats: facts.stats.clone(),
+            sleeping: 0,
+            is_of_wall_time,
+            interval_nanos: interval,
+            interval_guessed: false,
+            first_nanos: start.nanos,
+            last_nanos: end,
+            sample_types,
+            samples_seen: 0,
+            terms: terms.map(|_| ChunkTerm::default()).collect(),
+        };
+        Self {
+            query,
+            facts,
+            unit,
+            interval,
+            sleepers_count: !matches!(query.filter.events, Events::Cpu),
+            takes_execution: unit == Unit::Wall && is_of_wall_time,
+            types: Vec::new(),
+            places: HashMap::new(),
+            last_place: None,
+            stacks: StackNumbers::default(),
+            texts,
+            sums,
+        }
+    }
+
+    fn wants(&self, ty: &Type) -> bool {
+        self.query.filter.wants_type(ty) || self.takes_execution && &*ty.name == EXECUTION
+    }
+
+    /// Place in `types` of a sample's type, if that is wanted.
+    fn place(&mut self, sample: &Sample<'c>) -> Option<usize> {
+        let index = sample.columns().type_index();
+        if let Some((last, place)) = self.last_place
+            && last == index
+        {
+            return place;
+        }
+        let place = self.places.get(&index).copied().unwrap_or_else(|| {
+            let place = self.wants(sample.ty()).then(|| {
+                let work = TypeWork::new(sample, self.query, &mut self.texts);
+                self.types.push(work);
+                self.types.len() - 1
             });
-        let work = &mut types[place];
+            self.places.insert(index, place);
+            place
+        });
+        self.last_place = Some((index, place));
+        place
+    }
+
+    fn add(&mut self, sample: &Sample<'c>) {
+        let Some(place) = self.place(sample) else {
+            return;
+        };
+        let Self {
+            query, facts, sums, ..
+        } = self;
+        let work = &mut self.types[place];
+        let labelled = facts.late.complete(sample);
         sums.samples_seen += 1;
         let mut passes = true;
-        for ((term, &source), counts) in terms.iter().zip(&work.terms).zip(&mut sums.terms) {
-            let found = value(&facts.late, &sample, source);
+        let terms = query.filter.terms.iter().zip(&work.terms);
+        for ((term, &source), counts) in terms.zip(&mut sums.terms) {
+            let found = value(&labelled, source);
             let passes_this = term.passes(found);
-            let text = || texts.value(found.unwrap_or_default());
-            let entry = value_place(&facts.late, &sample, source).map(|entry| (place, entry));
+            let text = || self.texts.value(found.unwrap_or_default());
+            let entry = value_place(&labelled, source).map(|entry| (place, entry));
             counts.count(passes_this, entry, text);
             passes &= passes_this;
         }
         if !passes {
-            continue;
+            return;
         }
-        if query.filter.wants_threads() && !wants_thread_of(&query.filter, &sample) {
-            continue;
+        if query.filter.wants_threads() && !wants_thread_of(&query.filter, sample) {
+            return;
         }
-        if !sleepers_count && &*work.name == EXECUTION && sample.state() == Some(SLEEPING) {
+        if !self.sleepers_count && work.is_sleeping(sample) {
             sums.sleeping += 1;
-            continue;
+            return;
         }
-        if unit.is_time() && sample.period_nanos.is_none() && interval.is_none() {
+        if self.unit.is_time() && sample.period_nanos.is_none() && self.interval.is_none() {
             sums.interval_guessed = true;
         }
-        work.add(
-            &sample,
-            unit,
-            interval,
-            query.stacks.then(|| stacks.number(&sample, query.lines)),
-            facts,
-            &mut texts,
-        );
+        let value = measured(sample, self.unit, self.interval);
+        let stack = query
+            .stacks
+            .then(|| self.stacks.number(sample, query.lines));
+        work.add(&labelled, value, stack, &facts.pauses, &mut self.texts);
     }
-    for work in types {
-        sums.types.push(work.finish(&mut texts));
+
+    fn finish(mut self) -> ChunkSums {
+        let types = self.types.into_iter();
+        self.sums.types = types.map(|work| work.finish(&mut self.texts)).collect();
+        self.sums.frames = self.stacks.frames;
+        self.sums.stacks = self.stacks.stacks;
+        self.sums
     }
-    sums.frames = stacks.frames;
-    sums.stacks = stacks.stacks;
-    sums
+}
+
+/// What a sample stands for, in the unit of the query.
+fn measured(sample: &Sample<'_>, unit: Unit, interval: Option<u64>) -> u64 {
+    let weight = sample.weight;
+    match (unit, sample.period_nanos) {
+        (Unit::Bytes | Unit::Samples, _) => weight,
+        (Unit::Lock, _) => sample.duration_nanos.unwrap_or(0).max(0).unsigned_abs(),
+        (_, Some(period)) => period.max(0).unsigned_abs(),
+        (_, None) => weight.saturating_mul(interval.unwrap_or(FALLBACK_INTERVAL_NANOS)),
+    }
 }
 
 impl<'c> TypeWork<'c> {
@@ -369,9 +475,13 @@ impl<'c> TypeWork<'c> {
             total: Sum::default(),
             not_java: Default::default(),
             groups: HashMap::new(),
-            sums: Vec::new(),
+            places: Vec::new(),
+            group_sums: Vec::new(),
+            stack_sums: HashMap::new(),
             attributes: HashMap::new(),
             name: texts.name(&sample.ty().name),
+            is_execution: &*sample.ty().name == EXECUTION,
+            last_state: (None, false),
             last: None,
         }
     }
@@ -379,6 +489,16 @@ impl<'c> TypeWork<'c> {
     /// Places of the attribute columns that are read.
     fn columns(&self) -> Range<usize> {
         0..self.columns.names().len().min(MAX_COLUMNS)
+    }
+
+    /// Whether it is no sample of CPU time.
+    fn is_sleeping(&mut self, sample: &Sample<'_>) -> bool {
+        let state = sample.state_entry();
+        if state != self.last_state.0 {
+            let is_sleeping = self.is_execution && sample.state() == Some(SLEEPING);
+            self.last_state = (state, is_sleeping);
+        }
+        self.last_state.1
     }
 
     /// What a sample's value adds to the sum of squares, which is about samples, not about the
@@ -402,37 +522,48 @@ impl<'c> TypeWork<'c> {
         more
     }
 
+    /// The number of the group that the sample at hand belongs to, by its places and kind.
+    fn group(
+        &mut self,
+        labelled: &LabelledSample<'_, 'c>,
+        vm_kind: Option<VmThreadKind>,
+        texts: &mut SharedTexts<'c>,
+    ) -> u32 {
+        if let Some(&group) = self.groups.get(&*self.places) {
+            return group;
+        }
+        let text = |&source: &Source| value(labelled, source).map(|text| texts.value(text));
+        let values = self.keys.iter().map(text).collect();
+        let group = u32::try_from(self.group_sums.len()).unwrap_or(u32::MAX);
+        let key = GroupKey { values, vm_kind };
+        self.group_sums.push((key, Sum::default()));
+        self.groups.insert(self.places.as_slice().into(), group);
+        group
+    }
+
     fn add(
         &mut self,
-        sample: &Sample<'c>,
-        unit: Unit,
-        interval: Option<u64>,
+        labelled: &LabelledSample<'_, 'c>,
+        measured: u64,
         stack: Option<u32>,
-        ChunkFacts { pauses, late, .. }: &ChunkFacts<'_>,
+        pauses: &Pauses<'_>,
         texts: &mut SharedTexts<'c>,
     ) {
-        let weight = sample.weight;
-        let measured = match (unit, sample.period_nanos) {
-            (Unit::Bytes | Unit::Samples, _) => weight,
-            (Unit::Lock, _) => sample.duration_nanos.unwrap_or(0).max(0).unsigned_abs(),
-            (_, Some(period)) => period.max(0).unsigned_abs(),
-            (_, None) => weight.saturating_mul(interval.unwrap_or(FALLBACK_INTERVAL_NANOS)),
-        };
+        let sample = labelled.sample;
         let sum = Sum {
             samples: 1,
-            weight,
+            weight: sample.weight,
             value: measured,
             value_squares: self.square(sample, measured),
         };
         self.total.add(&sum);
-        let place: Box<[Option<EntryIndex>]> = self
-            .keys
-            .iter()
-            .map(|&source| value_place(late, sample, source))
-            .collect();
+        let keys = self.keys.iter();
+        let places = keys.map(|&source| value_place(labelled, source).map_or(NO_VALUE, u32::from));
+        self.places.clear();
+        self.places.extend(places);
         // A label of any name tells that it is a thread that can have one, so that coverage is the
         // same whatever the keys are.
-        let is_unlabelled = place.iter().all(Option::is_none)
+        let is_unlabelled = self.places.iter().all(|&place| place == NO_VALUE)
             && self
                 .columns()
                 .all(|column| sample.value_entry(column).is_none());
@@ -444,21 +575,13 @@ impl<'c> TypeWork<'c> {
         if let Some(vm_kind) = vm_kind {
             self.not_java[vm_kind as usize].add(&sum);
         }
-        let places = (place, vm_kind);
-        let group = if let Some(&group) = self.groups.get(&places) {
-            group
-        } else {
-            let text = |&source: &Source| value(late, sample, source).map(|text| texts.value(text));
-            let values = self.keys.iter().map(text).collect();
-            let key = GroupKey { values, vm_kind };
-            self.sums.push((key, Sum::default(), HashMap::new()));
-            self.groups.insert(places, self.sums.len() - 1);
-            self.sums.len() - 1
-        };
-        let (_, group, by_stack) = &mut self.sums[group];
-        group.add(&sum);
+        let kind_place = vm_kind.map_or(NO_VALUE, |vm_kind| vm_kind as u32);
+        self.places.push(kind_place);
+        let group = self.group(labelled, vm_kind, texts);
+        self.group_sums[group as usize].1.add(&sum);
         if let Some(stack) = stack {
-            let of_stack = by_stack.entry(stack).or_default();
+            let of_stack = self.stack_sums.entry(GroupStack::new(group, stack));
+            let of_stack = of_stack.or_default();
             of_stack.sum.add(&sum);
             if self.moments {
                 of_stack.moments.push(Moment {
@@ -471,7 +594,7 @@ impl<'c> TypeWork<'c> {
             return; // the groups have the values
         }
         for column in self.columns() {
-            if let Some(entry) = late.value_entry(sample, column) {
+            if let Some(entry) = labelled.value_entry(column) {
                 let (set, _) = self.attributes.entry((column, entry)).or_insert_with(|| {
                     let value = sample.value_at(column, entry).unwrap_or_default();
                     (Sum::default(), texts.value(value))
@@ -491,11 +614,11 @@ impl<'c> TypeWork<'c> {
             .collect();
         let described = (0..names.len()).filter(|&column| self.columns.is_described(column));
         let described = described.map(|column| names[column].clone()).collect();
-        let groups = self
-            .sums
-            .into_iter()
-            .map(|(key, sum, stacks)| (key, sum, stacks.into_iter().collect()))
-            .collect();
+        let groups = self.group_sums.into_iter();
+        let mut groups: Vec<ChunkGroup> = groups.map(|(key, sum)| (key, sum, Vec::new())).collect();
+        for (key, sum) in self.stack_sums {
+            groups[key.group()].2.push((key.stack(), sum));
+        }
         (
             self.name,
             ChunkTypeSums {

@@ -1,15 +1,16 @@
 //! The sums of all chunks, merged.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use hashbrown::{HashMap, HashSet};
 use jfr_format::read::ParsedChunk;
 
-use super::chunk::{ChunkGroup, ChunkSums, StackNumberSums, collect_chunk_each};
+use super::chunk::{ChunkGroup, ChunkSums, collect_chunk_each};
 use super::counters::FileCounters;
 use super::query::{ATTRIBUTE_PREFIX, BUILT_IN, Query, key_of};
-use super::stacks::FrameName;
+use super::stacks::{FrameName, StackList, StackTable};
 use super::sums::{Sum, TypeSums, Values, add_all};
 use super::terms::Terms;
 use crate::filter::{ALLOCATIONS, EXECUTION, Events, Filter, glob_match, matches_type};
@@ -25,6 +26,7 @@ pub(crate) struct Collected {
     pub(crate) types: BTreeMap<usize, BTreeMap<Arc<str>, TypeSums>>,
     pub(crate) frames: Vec<FrameName>,
     frame_places: HashMap<FrameName, u32>,
+    stacks: StackTable,
     /// Names of the attributes whose values the groups have behind those of the query's keys, if it
     /// wants every attribute. A group's values may end before.
     pub(crate) attribute_keys: Vec<Arc<str>>,
@@ -122,6 +124,16 @@ impl Collected {
         self.spans.iter().map(|&(first, _)| first).min()
     }
 
+    /// The stacks, as places in [`Self::frames`].
+    pub(crate) fn stacks(&self) -> &StackList {
+        &self.stacks.list
+    }
+
+    /// The same, to keep.
+    pub(crate) fn take_stacks(&mut self) -> StackList {
+        std::mem::take(&mut self.stacks).list
+    }
+
     fn text(&mut self, text: Arc<str>) -> Arc<str> {
         if let Some(known) = self.texts.get(&text) {
             return known.clone();
@@ -153,11 +165,13 @@ impl Collected {
                 place
             })
             .collect();
-        let stacks: Vec<Arc<[u32]>> = chunk
-            .stacks
-            .into_iter()
-            .map(|stack| stack.iter().map(|&frame| frames[frame as usize]).collect())
-            .collect();
+        let mut stack_frames: Vec<u32> = Vec::new();
+        let stacks = chunk.stacks.iter().map(|stack| {
+            stack_frames.clear();
+            stack_frames.extend(stack.iter().map(|&frame| frames[frame as usize]));
+            self.stacks.number(&stack_frames)
+        });
+        let stacks: Vec<u32> = stacks.collect();
         self.types_seen |= !chunk.types.is_empty();
         for (name, sums) in chunk.types {
             let places: Vec<usize> = sums
@@ -165,7 +179,7 @@ impl Collected {
                 .iter()
                 .map(|name| self.attribute_place(name))
                 .collect();
-            let groups: Vec<ChunkGroup<StackNumberSums>> = sums
+            let groups: Vec<ChunkGroup> = sums
                 .groups
                 .into_iter()
                 .map(|(mut key, sum, stacks)| {
@@ -189,12 +203,8 @@ impl Collected {
                 let group = into.groups.entry(key).or_default();
                 group.0.add(&sum);
                 for (stack, sum) in by_stack {
-                    group
-                        .1
-                        .by_stack
-                        .entry(stacks[stack as usize].clone())
-                        .or_default()
-                        .add(sum);
+                    let stack = group.1.by_stack.entry(stacks[stack as usize]);
+                    stack.or_default().add(sum);
                 }
             }
             for name in sums.described.into_iter().chain(sums.attribute_keys) {

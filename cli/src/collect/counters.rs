@@ -39,27 +39,18 @@ impl ChunkStats {
 /// How long one of our chunks goes on behind its last counters; `None` where no sample follows
 /// them.
 fn unknown_nanos(chunk: &ParsedChunk<'_>) -> Option<u64> {
-    let counters = {
-        let metadata = chunk.metadata();
-        metadata.at(metadata.index_of_name(STATS.name)?).id
-    };
-    let is_sample = |id| {
-        let ty = chunk.metadata().type_by_id(id);
-        ty.is_some_and(|ty| ty.is_event() && ty.field_position("stackTrace").is_some())
-    };
+    let metadata = chunk.metadata();
+    let counters = metadata.index_of_name(STATS.name)?;
+    let last_of = |index| chunk.event_offsets(index).last();
+    let last_counters = last_of(counters);
+    let types = metadata.types().iter();
+    let samples = types.filter(|ty| ty.is_event() && ty.field_position("stackTrace").is_some());
+    let mut samples = samples.filter_map(|ty| metadata.index_of(ty.id));
+    let is_open = samples.any(|index| last_of(index) > last_counters);
     let header = chunk.header();
-    let (mut from, mut is_open) = (header.start_nanos, false);
-    let mut known: BTreeMap<u64, bool> = BTreeMap::new();
-    for event in chunk.raw_events().map_while(Result::ok) {
-        if event.type_id == counters {
-            let start = chunk.event(&event).and_then(|event| event.start_nanos());
-            (from, is_open) = (start.unwrap_or(from), false);
-        } else if !is_open {
-            is_open = *known
-                .entry(event.type_id)
-                .or_insert_with(|| is_sample(event.type_id));
-        }
-    }
+    let starts = chunk.events_named(STATS.name);
+    let from = starts.filter_map(|event| event.start_nanos()).last();
+    let from = from.unwrap_or(header.start_nanos);
     let end = header
         .start_nanos
         .saturating_add(header.duration_nanos.max(0));

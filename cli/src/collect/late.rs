@@ -54,27 +54,53 @@ impl<'c> LateLabels<'c> {
         Self(by_thread)
     }
 
-    /// Place of the value that a sample has in a column, or was given later.
-    pub(super) fn value_entry(&self, sample: &Sample<'_>, column: usize) -> Option<EntryIndex> {
-        let entry = sample.value_entry(column)?;
-        let labels = sample.thread_entry().and_then(|thread| self.0.get(&thread));
-        let better = labels.and_then(|labels| {
-            let name = sample.columns().names().nth(column)?;
-            Some(better(labels, sample.start_nanos, name, entry))
-        });
-        Some(better.unwrap_or(entry))
+    /// A sample with the labels that its thread was given later.
+    pub(super) fn complete<'s>(&'s self, sample: &'s Sample<'c>) -> LabelledSample<'s, 'c> {
+        LabelledSample {
+            sample,
+            late: self.near(sample).unwrap_or_default(),
+        }
+    }
+
+    /// The last ones that had begun when a sample was taken.
+    fn near(&self, sample: &Sample<'_>) -> Option<&[LateLabel<'c>]> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let labels = self.0.get(&sample.thread_entry()?)?;
+        let begun = labels.partition_point(|label| label.first <= sample.start_nanos);
+        Some(&labels[begun.saturating_sub(MAX_LABELS)..begun])
+    }
+}
+
+/// A sample with the labels that became known while its request ran.
+#[derive(Clone, Copy)]
+pub(super) struct LabelledSample<'s, 'c> {
+    pub(super) sample: &'s Sample<'c>,
+    late: &'s [LateLabel<'c>],
+}
+
+impl<'c> LabelledSample<'_, 'c> {
+    /// Place of the value that the sample has in a column, or was given later.
+    pub(super) fn value_entry(&self, column: usize) -> Option<EntryIndex> {
+        let entry = self.sample.value_entry(column)?;
+        if self.late.is_empty() {
+            return Some(entry);
+        }
+        let Some(name) = self.sample.columns().names().nth(column) else {
+            return Some(entry);
+        };
+        Some(better(self.late, self.sample.start_nanos, name, entry))
     }
 
     /// The value itself.
-    pub(super) fn value<'s>(&self, sample: &Sample<'s>, column: usize) -> Option<&'s str> {
-        sample.value_at(column, self.value_entry(sample, column)?)
+    pub(super) fn value(&self, column: usize) -> Option<&'c str> {
+        self.sample.value_at(column, self.value_entry(column)?)
     }
 }
 
 /// A label may be followed by a better one.
-fn better(labels: &[LateLabel<'_>], at: i64, attribute: &str, entry: EntryIndex) -> EntryIndex {
-    let begun = labels.partition_point(|label| label.first <= at);
-    let near = &labels[begun.saturating_sub(MAX_LABELS)..begun];
+fn better(near: &[LateLabel<'_>], at: i64, attribute: &str, entry: EntryIndex) -> EntryIndex {
     let fitting = near
         .iter()
         .filter(|label| at <= label.last && label.attribute == attribute);

@@ -1,9 +1,10 @@
 //! Stacks and frames of a chunk as numbers, and what a frame is called.
 
+use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-use jfr_format::read::{EntryIndex, Frame, Sample};
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+use jfr_format::read::{EntryIndex, Frame, RawFrame, Sample};
 
 use crate::shared::cut;
 
@@ -65,42 +66,151 @@ impl FrameKind {
     }
 }
 
+/// Stacks by their numbers, one behind the other in memory.
+#[derive(Debug, Default)]
+pub(crate) struct StackList {
+    frames: Vec<u32>,
+    /// Where each ends in `frames`.
+    ends: Vec<usize>,
+}
+
+impl StackList {
+    /// Numbers of the frames, innermost first.
+    pub(crate) fn get(&self, number: u32) -> &[u32] {
+        let number = number as usize;
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.frames[start..self.ends[number]]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        (0..number_of(self.len())).map(|number| self.get(number))
+    }
+
+    fn push(&mut self, frames: &[u32]) -> u32 {
+        let number = number_of(self.len());
+        self.frames.extend_from_slice(frames);
+        self.ends.push(self.frames.len());
+        number
+    }
+}
+
+/// Stacks, each once.
+#[derive(Debug, Default)]
+pub(super) struct StackTable {
+    pub(super) list: StackList,
+    numbers: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl StackTable {
+    /// The number of a stack.
+    pub(super) fn number(&mut self, frames: &[u32]) -> u32 {
+        let Self {
+            list,
+            numbers,
+            hasher,
+        } = self;
+        let hash = hasher.hash_one(frames);
+        if let Some(&known) = numbers.find(hash, |&number| list.get(number) == frames) {
+            return known;
+        }
+        let number = list.push(frames);
+        numbers.insert_unique(hash, number, |&number| hasher.hash_one(list.get(number)));
+        number
+    }
+}
+
+fn number_of(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+/// No number yet.
+const UNNUMBERED: u32 = u32::MAX;
+
+/// What distinguishes the frames of a chunk.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+struct FrameKey {
+    method: Option<EntryIndex>,
+    kind: Option<EntryIndex>,
+    line: u32,
+}
+
+/// Frames of [`StackNumbers::recent_frames`]: 96 KiB.
+const RECENT: usize = 1 << 12;
+
+impl FrameKey {
+    /// Its place among the recent ones.
+    fn slot(self) -> usize {
+        let number = |entry: Option<EntryIndex>| entry.map_or(0, u32::from);
+        let mixed = number(self.method) ^ self.line.rotate_left(20) ^ number(self.kind) << 28;
+        // Multiplication by the golden ratio; its upper bits depend on all of the number's.
+        (mixed.wrapping_mul(0x9e37_79b9) >> (u32::BITS - RECENT.ilog2())) as usize
+    }
+}
+
 /// Gives stacks and frames of a chunk numbers; equal texts of frames get equal numbers later, when
 /// chunks are merged.
 #[derive(Default)]
 pub(super) struct StackNumbers {
     pub(super) frames: Vec<FrameName>,
-    pub(super) stacks: Vec<Vec<u32>>,
-    by_entry: HashMap<Option<EntryIndex>, u32>,
-    by_frame: HashMap<(Option<EntryIndex>, Option<EntryIndex>, u32), u32>,
+    pub(super) stacks: StackList,
+    /// By place in the chunk's pool.
+    by_entry: Vec<u32>,
+    /// Of samples without a stack.
+    no_stack: Option<u32>,
+    by_frame: HashMap<FrameKey, u32>,
+    /// Some of `by_frame`, by hash: most frames are found here.
+    recent_frames: Box<[(FrameKey, u32)]>,
+    /// The stack at hand, before and after its frames have numbers.
+    raw: Vec<RawFrame>,
+    numbers: Vec<u32>,
 }
 
 impl StackNumbers {
     pub(super) fn number(&mut self, sample: &Sample<'_>, lines: bool) -> u32 {
-        let entry = sample.stack_entry();
-        if let Some(&number) = self.by_entry.get(&entry) {
+        let Some(entry) = sample.stack_entry() else {
+            if let Some(number) = self.no_stack {
+                return number;
+            }
+            let number = self.add(sample, lines);
+            self.no_stack = Some(number);
             return number;
+        };
+        let entry = u32::from(entry) as usize;
+        match self.by_entry.get(entry) {
+            Some(&number) if number != UNNUMBERED => return number,
+            Some(_) => {}
+            None => self.by_entry.resize(entry + 1, UNNUMBERED),
         }
-        let mut frames: Vec<u32> = Vec::new();
-        if let Some(stack) = sample.stack() {
-            for frame in stack.frames() {
-                frames.push(self.frame(&frame, lines));
-            }
-            if stack.is_truncated() {
-                frames.push(self.named("(truncated)", FrameKind::Missing));
-            }
+        let number = self.add(sample, lines);
+        self.by_entry[entry] = number;
+        number
+    }
+
+    /// Numbers a stack that is new.
+    fn add(&mut self, sample: &Sample<'_>, lines: bool) -> u32 {
+        let mut raw = std::mem::take(&mut self.raw);
+        let mut numbers = std::mem::take(&mut self.numbers);
+        let is_truncated = sample.decode_stack(&mut raw);
+        numbers.clear();
+        numbers.extend(raw.iter().map(|&frame| self.frame(sample, frame, lines)));
+        if is_truncated == Some(true) {
+            numbers.push(self.named("(truncated)", FrameKind::Missing));
         }
-        if frames.is_empty() {
-            frames.push(self.named("(no stack)", FrameKind::Missing));
+        if numbers.is_empty() {
+            numbers.push(self.named("(no stack)", FrameKind::Missing));
         }
-        let number = u32::try_from(self.stacks.len()).unwrap_or(u32::MAX);
-        self.stacks.push(frames);
-        self.by_entry.insert(entry, number);
+        let number = self.stacks.push(&numbers);
+        (self.raw, self.numbers) = (raw, numbers);
         number
     }
 
     fn push(&mut self, text: &str, kind: FrameKind, line: u32) -> u32 {
-        let number = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+        let number = number_of(self.frames.len());
         self.frames.push(FrameName {
             text: text.into(),
             kind,
@@ -111,25 +221,34 @@ impl StackNumbers {
 
     /// A frame of ours; there are few per chunk.
     fn named(&mut self, text: &str, kind: FrameKind) -> u32 {
-        match self
-            .frames
-            .iter()
-            .rposition(|frame| &*frame.text == text && frame.kind == kind)
-        {
-            Some(place) => u32::try_from(place).unwrap_or(u32::MAX),
+        let mut frames = self.frames.iter();
+        match frames.rposition(|frame| &*frame.text == text && frame.kind == kind) {
+            Some(place) => number_of(place),
             None => self.push(text, kind, 0),
         }
     }
 
-    fn frame(&mut self, frame: &Frame<'_>, lines: bool) -> u32 {
-        let line = if lines { frame.line().unwrap_or(0) } else { 0 };
-        let key = (frame.method_entry(), frame.kind_entry(), line);
-        if let Some(&number) = self.by_frame.get(&key) {
-            return number;
+    fn frame(&mut self, sample: &Sample<'_>, raw: RawFrame, lines: bool) -> u32 {
+        let line = if lines { raw.line().unwrap_or(0) } else { 0 };
+        let key = FrameKey {
+            method: raw.method_entry(),
+            kind: raw.kind_entry(),
+            line,
+        };
+        let slot = key.slot();
+        match self.recent_frames.get(slot) {
+            Some(&(recent, number)) if recent == key && number != UNNUMBERED => return number,
+            Some(_) => {}
+            None => self.recent_frames = vec![(FrameKey::default(), UNNUMBERED); RECENT].into(),
         }
-        let kind = FrameKind::of(frame);
-        let number = self.push(&frame_text(frame), kind, line);
-        self.by_frame.insert(key, number);
+        let number = self.by_frame.get(&key).copied();
+        let number = number.unwrap_or_else(|| {
+            let frame = sample.frame(raw);
+            let number = self.push(&frame_text(&frame), FrameKind::of(&frame), line);
+            self.by_frame.insert(key, number);
+            number
+        });
+        self.recent_frames[slot] = (key, number);
         number
     }
 }

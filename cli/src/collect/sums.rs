@@ -1,10 +1,11 @@
 //! What a pass adds up: sums by group, stack and attribute value.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctxagent_events::VmThreadKind;
+use hashbrown::HashMap;
 
 use super::query::{ATTRIBUTE_PREFIX, BUILT_IN, key_of};
 use crate::statistics::share;
@@ -57,6 +58,10 @@ pub(super) fn add_all(into: &mut [Sum; 4], more: &[Sum; 4]) {
 
 impl TypeSums {
     pub(super) fn add(&mut self, other: Self) {
+        if self.is_empty() {
+            *self = other;
+            return;
+        }
         self.total.add(&other.total);
         add_all(&mut self.not_java, &other.not_java);
         for (key, (sum, stacks)) in other.groups {
@@ -73,6 +78,10 @@ impl TypeSums {
                 into.values.entry(value).or_default().add(&sum);
             }
         }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.groups.is_empty() && self.attributes.is_empty()
     }
 
     /// All threads that are not Java threads, without a label.
@@ -171,10 +180,10 @@ impl StackSum {
     }
 }
 
-/// Stacks as lists of places in [`super::Collected::frames`], innermost first.
+/// By the number of the stack in [`super::Collected::stacks`].
 #[derive(Debug, Default)]
 pub(crate) struct StackSums {
-    pub(crate) by_stack: HashMap<Arc<[u32]>, StackSum>,
+    pub(crate) by_stack: HashMap<u32, StackSum>,
 }
 
 /// One event type's sums.

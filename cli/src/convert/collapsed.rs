@@ -16,7 +16,7 @@ pub(super) fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
         for row in &kind.rows {
             let roots = kind.roots(row.group).map(|root| text::collapsed(&root));
             let mut line: Vec<String> = roots.collect();
-            let outermost_first = row.stack.iter().rev();
+            let outermost_first = kind.stack(row).iter().rev();
             line.extend(outermost_first.map(|&frame| frames[frame as usize].clone()));
             // A number of samples, which other tools can multiply; waits have no interval.
             let width = match kind.unit {

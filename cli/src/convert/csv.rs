@@ -42,7 +42,7 @@ fn write_kind(kind: &Kind, keys: &BTreeSet<&str>, out: &mut dyn Write) -> io::Re
         let labels: Vec<String> = labels.collect();
         let labels = labels.join(",");
         for row in rows {
-            let outermost_first = row.stack.iter().rev();
+            let outermost_first = kind.stack(row).iter().rev();
             let stack = outermost_first.map(|&frame| frames[frame as usize].as_str());
             let stack = text::csv(&stack.collect::<Vec<_>>().join(";"));
             let sum = &row.sum;

@@ -230,7 +230,10 @@ fn profile_of<'p>(all: &Profile, kind: &'p Kind, dictionary: &mut Dictionary<'p>
         // Stacks that differ in how a method is compiled are one here.
         let mut by_stack: BTreeMap<u64, Vec<Moment>> = BTreeMap::new();
         for row in rows {
-            let frames = row.stack.iter().map(|&frame| &kind.frames[frame as usize]);
+            let frames = kind
+                .stack(row)
+                .iter()
+                .map(|&frame| &kind.frames[frame as usize]);
             let locations = frames.map(|frame| dictionary.location(frame)).collect();
             let moments = by_stack.entry(dictionary.stack(locations)).or_default();
             moments.extend(&row.moments);

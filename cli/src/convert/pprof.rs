@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::profile::{Kind, MAX_VALUE, Profile, Row};
+use super::profile::{Kind, MAX_VALUE, Profile};
 use super::protobuf::Message;
 
 /// Numbers of the fields of a profile.
@@ -93,7 +93,7 @@ pub(super) fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
             for row in rows {
                 values[2 * place] = row.sum.samples;
                 values[2 * place + 1] = row.sum.value.min(MAX_VALUE);
-                writer.sample(row, &locations, &values, &labels)?;
+                writer.sample(kind.stack(row), &locations, &values, &labels)?;
             }
         }
     }
@@ -201,13 +201,13 @@ impl<'p, W: Write> Writer<'p, W> {
 
     fn sample(
         &mut self,
-        row: &Row,
+        stack: &[u32],
         locations: &[u64],
         values: &[u64],
         labels: &Message,
     ) -> io::Result<()> {
         let mut sample = Message::default();
-        sample.packed(1, row.stack.iter().map(|&frame| locations[frame as usize]));
+        sample.packed(1, stack.iter().map(|&frame| locations[frame as usize]));
         sample.packed(2, values.iter().copied());
         sample.append(labels);
         self.part.message(field::SAMPLE, &sample);

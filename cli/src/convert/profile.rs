@@ -2,11 +2,10 @@
 //! that of the distinct pairs of these, whatever the number of samples.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use crate::args::{ConvertArgs, FilterArgs};
 use crate::collect::{
-    self, Collected, FrameName, GroupKey, Moment, Query, StackSum, Sum, THREAD, key_of,
+    self, Collected, FrameName, GroupKey, Moment, Query, StackList, StackSum, Sum, THREAD, key_of,
 };
 use crate::filter::{Filter, Unit};
 use crate::input::Outcome;
@@ -52,6 +51,7 @@ pub(super) struct Kind {
     pub(super) interval_nanos: Option<u64>,
     pub(super) total: Sum,
     pub(super) frames: Vec<FrameName>,
+    pub(super) stacks: StackList,
     /// Names of the labels, in the order of a group's values, which may be fewer.
     pub(super) keys: Vec<String>,
     pub(super) groups: Vec<GroupKey>,
@@ -63,8 +63,8 @@ pub(super) struct Kind {
 pub(super) struct Row {
     /// Place in [`Kind::groups`].
     pub(super) group: u32,
-    /// Places in [`Kind::frames`], innermost first.
-    pub(super) stack: Arc<[u32]>,
+    /// Number in [`Kind::stacks`].
+    pub(super) stack: u32,
     pub(super) sum: Sum,
     /// One for each sample, if the format wants them.
     pub(super) moments: Vec<Moment>,
@@ -102,6 +102,11 @@ impl Kind {
         }
     }
 
+    /// Places in [`Kind::frames`], innermost first.
+    pub(super) fn stack(&self, row: &Row) -> &[u32] {
+        self.stacks.get(row.stack)
+    }
+
     /// Name and value of each label of a group.
     pub(super) fn labels(&self, group: u32) -> impl Iterator<Item = (&str, &str)> {
         let values = &self.groups[group as usize].values;
@@ -119,7 +124,7 @@ impl Kind {
 
     /// The frames with their lines as one text, outermost first, `;` between.
     pub(super) fn stack_text(&self, row: &Row) -> String {
-        let outermost_first = row.stack.iter().rev();
+        let outermost_first = self.stack(row).iter().rev();
         let frames = outermost_first.map(|&frame| self.frames[frame as usize].with_line());
         let frames: Vec<String> = frames.map(|frame| frame.replace(';', ":")).collect();
         frames.join(";")
@@ -132,6 +137,7 @@ impl Kind {
 
     fn of(collected: Collected, query: &Query) -> (Self, Collected) {
         let (total, _, mut collected) = collected.into_total(&query.filter);
+        let stacks = collected.take_stacks();
         let attributes = collected.attribute_keys.iter();
         let attributes = attributes.map(|name| key_of(name).into_owned());
         let mut kind = Self {
@@ -139,10 +145,12 @@ impl Kind {
             interval_nanos: collected.interval_nanos,
             total: total.total,
             frames: std::mem::take(&mut collected.frames),
+            stacks,
             keys: query.keys.iter().cloned().chain(attributes).collect(),
             groups: Vec::with_capacity(total.groups.len()),
             rows: Vec::new(),
         };
+        let ranks = ranks(&kind.stacks);
         let mut groups: Vec<_> = total.groups.into_iter().collect();
         groups.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         for (group, (_, stacks)) in groups {
@@ -157,10 +165,21 @@ impl Kind {
                     moments,
                 });
             }
-            kind.rows[first..].sort_unstable_by(|a, b| a.stack.cmp(&b.stack));
+            kind.rows[first..].sort_unstable_by_key(|row| ranks[row.stack as usize]);
         }
         (kind, collected)
     }
+}
+
+/// The place of each stack in their order: numbers are compared faster than lists of frames.
+fn ranks(stacks: &StackList) -> Vec<u32> {
+    let mut in_order: Vec<u32> = (0..).take(stacks.len()).collect();
+    in_order.sort_unstable_by_key(|&stack| stacks.get(stack));
+    let mut ranks = vec![0; stacks.len()];
+    for (rank, stack) in (0..).zip(in_order) {
+        ranks[stack as usize] = rank;
+    }
+    ranks
 }
 
 /// The queries of a call, one for each kind.

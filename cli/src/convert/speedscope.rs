@@ -81,7 +81,7 @@ fn write_kind(kind: &Kind, frames: &mut Frames, out: &mut dyn Write) -> io::Resu
     });
     let roots: Vec<Vec<usize>> = roots.collect();
     write_list(kind, out, |row| {
-        let outermost_first = row.stack.iter().rev();
+        let outermost_first = kind.stack(row).iter().rev();
         let stack = outermost_first.map(|&frame| places[frame as usize]);
         json!(
             [

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::collect::{FrameKind, FrameName, GroupKey, Sum, TypeSums};
+use crate::collect::{FrameKind, FrameName, GroupKey, StackList, Sum, TypeSums};
 
 /// Beyond this, the thinnest frames are folded into their parents: browsers get slow.
 const MAX_NODES: usize = 200_000;
@@ -187,7 +187,12 @@ fn label_frames(
     group.named_values(keys).map(&mut place).collect()
 }
 
-pub(super) fn grow(total: &TypeSums, keys: &[String], mut frames: Vec<FrameName>) -> Tree {
+pub(super) fn grow(
+    total: &TypeSums,
+    keys: &[String],
+    mut frames: Vec<FrameName>,
+    stack_list: &StackList,
+) -> Tree {
     let mut places = HashMap::new();
     let mut groups: Vec<(&GroupKey, _)> = total
         .groups
@@ -210,7 +215,10 @@ pub(super) fn grow(total: &TypeSums, keys: &[String], mut frames: Vec<FrameName>
     for ((_, stacks), labels) in groups.iter().zip(&labels) {
         for (stack, of_stack) in &stacks.by_stack {
             tree.add(
-                labels.iter().copied().chain(stack.iter().rev().copied()),
+                labels
+                    .iter()
+                    .chain(stack_list.get(*stack).iter().rev())
+                    .copied(),
                 &of_stack.sum,
             );
         }

@@ -108,12 +108,7 @@ impl<'a> ParsedChunk<'a> {
     fn with(chunk: &Chunk<'a>, types: Types, mut errors: Vec<Error>) -> Self {
         let (bytes, header) = (chunk.bytes, chunk.header);
         let pools = Pools::read(bytes, header.checkpoint, &types.metadata, &mut errors);
-        let data = ChunkData {
-            bytes,
-            header,
-            metadata: types.metadata,
-            pools,
-        };
+        let data = ChunkData::new(bytes, header, types.metadata, pools);
         let corruption = |error| Corruption {
             chunk_offset: chunk.offset,
             error,
@@ -164,9 +159,20 @@ impl ParsedChunk<'_> {
         self.profile.data.event(raw)
     }
 
+    /// An event of the type at a place.
+    pub(super) fn event_of<'c>(&'c self, index: TypeIndex, raw: RawEvent<'c>) -> Event<'c> {
+        self.profile.data.event_of(index, raw)
+    }
+
     /// The events of one type, by name.
     pub fn events_named(&self, name: &str) -> impl Iterator<Item = Event<'_>> {
         self.profile.data.events_named(name)
+    }
+
+    /// Offsets of the events of a type from the chunk's start, in file order. The first call costs a
+    /// pass over all events, and four bytes for each.
+    pub fn event_offsets(&self, index: TypeIndex) -> &[u32] {
+        self.profile.data.event_offsets(index)
     }
 
     /// How many entries the pool of a type has.

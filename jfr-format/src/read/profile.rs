@@ -4,7 +4,7 @@
 pub(crate) mod decode_plan;
 pub(crate) mod descriptions;
 mod methods;
-mod rows;
+pub(crate) mod rows;
 pub(crate) mod sample_columns;
 pub(crate) mod samples;
 pub(crate) mod stacks;

@@ -4,6 +4,7 @@ pub(crate) mod annotations;
 pub(crate) mod chunk_data;
 mod elements;
 pub(crate) mod event;
+mod event_offsets;
 pub(crate) mod metadata;
 pub(crate) mod metadata_event;
 pub(crate) mod pool;

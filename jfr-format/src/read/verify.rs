@@ -189,8 +189,8 @@ impl ParsedChunk<'_> {
                 continue;
             };
             let fields = time_fields[index.usize()];
-            let read = self.event(&event).map(|event| event.bytes_left_over());
-            if let Some(Err(error)) = read {
+            let read = self.event_of(index, event).bytes_left_over();
+            if let Err(error) = read {
                 count_in(&mut findings.entry(index).or_default().unreadable, error);
             } else if fields.has_start
                 && let Some(error) = clock.check(&event, fields)

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::read::typed::pool::Pool;
+use crate::read::typed::pool::{EntryIndex, Pool};
 
 /// No entry: null, dangling key, or not readable.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -56,12 +56,30 @@ impl Default for RawMethod {
     }
 }
 
+/// A frame before its names. Numbers of places are those of the chunk's pools.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RawFrame {
+pub struct RawFrame {
     pub(crate) method: u32,
     pub(crate) line: i32,
     pub(crate) bci: i32,
     pub(crate) kind: u32,
+}
+
+impl RawFrame {
+    /// Place of the method in the chunk's pool: equal places are equal methods.
+    pub fn method_entry(&self) -> Option<EntryIndex> {
+        (self.method != NONE).then_some(EntryIndex(self.method))
+    }
+
+    /// Line, if known.
+    pub fn line(&self) -> Option<u32> {
+        u32::try_from(self.line).ok().filter(|&line| line > 0)
+    }
+
+    /// Place of the kind of frame in its pool.
+    pub fn kind_entry(&self) -> Option<EntryIndex> {
+        (self.kind != NONE).then_some(EntryIndex(self.kind))
+    }
 }
 
 /// A stack; without frames and truncated where it cannot be read.

@@ -2,9 +2,9 @@
 //!
 //! Cost per sample: its varints, and one table look-up per reference that is asked for.
 
-use super::rows::{NONE, place_in};
+use super::rows::{NONE, RawFrame, place_in};
 use super::sample_columns::{FieldDecoder, SampleColumns};
-use super::stacks::Stack;
+use super::stacks::{Frame, Stack};
 use super::tables::ProfileData;
 use super::threads::Thread;
 use crate::error::Error;
@@ -70,6 +70,19 @@ impl<'c> Sample<'c> {
         Stack::new(self.profile, self.stack_entry()?)
     }
 
+    /// Puts the frames of its stack into `frames`, innermost first, and keeps nothing of it: for who
+    /// asks for each stack once. Returns whether frames are missing at the outer end; `None` where
+    /// there is no stack.
+    pub fn decode_stack(&self, frames: &mut Vec<RawFrame>) -> Option<bool> {
+        frames.clear();
+        self.profile.decode_stack(self.stack_entry()?.0, frames)
+    }
+
+    /// The frame with its names.
+    pub fn frame(&self, raw: RawFrame) -> Frame<'c> {
+        Frame::new(self.profile, raw)
+    }
+
     /// Place of the stack in the chunk's pool.
     pub fn stack_entry(&self) -> Option<EntryIndex> {
         (self.stack != NONE).then_some(EntryIndex(self.stack))
@@ -126,6 +139,8 @@ pub struct Samples<'c> {
     raw: RawEvents<'c>,
     /// By type, for those that are wanted.
     plans: Vec<Option<SamplePlan<'c>>>,
+    /// The last one that was read.
+    lent: Option<Sample<'c>>,
 }
 
 /// How the events of a type become samples, and the pools that they refer to: looked up once, not
@@ -155,17 +170,12 @@ impl<'c> SamplePlan<'c> {
 }
 
 impl<'c> Sample<'c> {
-    fn read(
-        profile: &'c ProfileData<'c>,
-        plan: &SamplePlan<'c>,
-        raw: &RawEvent<'c>,
-    ) -> Result<Self, Error> {
-        let columns = plan.columns;
-        let mut cursor = Cursor::new(raw.payload, raw.payload_offset);
-        let mut sample = Sample {
+    /// A sample without anything.
+    fn empty(profile: &'c ProfileData<'c>, columns: &'c SampleColumns) -> Self {
+        Self {
             profile,
             columns,
-            offset: raw.offset,
+            offset: 0,
             start_nanos: profile.data.header.start_nanos,
             weight: 1,
             context_id: 0,
@@ -177,51 +187,88 @@ impl<'c> Sample<'c> {
             state: NONE,
             attributes: [NONE; INLINE_COLUMNS],
             more_attributes: Vec::new(),
-        };
+        }
+    }
+
+    fn new(
+        profile: &'c ProfileData<'c>,
+        plan: &SamplePlan<'c>,
+        raw: &RawEvent<'c>,
+    ) -> Result<Self, Error> {
+        let mut sample = Self::empty(profile, plan.columns);
+        sample.read(plan, raw)?;
+        Ok(sample)
+    }
+
+    /// Becomes the sample of an event.
+    fn read(&mut self, plan: &SamplePlan<'c>, raw: &RawEvent<'c>) -> Result<(), Error> {
+        self.clear();
+        self.columns = plan.columns;
+        self.offset = raw.offset;
+        let data = &self.profile.data;
+        let mut cursor = Cursor::new(raw.payload, raw.payload_offset);
         let mut column = 0;
-        for decoder in &columns.decoders {
+        for decoder in &plan.columns.decoders {
             match *decoder {
                 FieldDecoder::Start => {
-                    sample.start_nanos = profile.data.header.epoch_nanos(cursor.long()?);
+                    self.start_nanos = data.header.epoch_nanos(cursor.long()?);
                 }
-                FieldDecoder::Thread => sample.thread = place_in(plan.threads, cursor.varint()?),
-                FieldDecoder::Stack => sample.stack = place_in(plan.stacks, cursor.varint()?),
-                FieldDecoder::State => sample.state = place_in(plan.states, cursor.varint()?),
+                FieldDecoder::Thread => self.thread = place_in(plan.threads, cursor.varint()?),
+                FieldDecoder::Stack => self.stack = place_in(plan.stacks, cursor.varint()?),
+                FieldDecoder::State => self.state = place_in(plan.states, cursor.varint()?),
                 FieldDecoder::Attribute => {
                     let pool = plan.values.get(column).copied().flatten();
                     let found = place_in(pool, cursor.varint()?);
-                    match sample.attributes.get_mut(column) {
+                    match self.attributes.get_mut(column) {
                         Some(slot) => *slot = found,
-                        None => sample.more_attributes.push(found),
+                        None => self.more_attributes.push(found),
                     }
                     column += 1;
                 }
-                FieldDecoder::ContextId => sample.context_id = cursor.long()?,
-                FieldDecoder::Weight => sample.weight = cursor.varint()?,
+                FieldDecoder::ContextId => self.context_id = cursor.long()?,
+                FieldDecoder::Weight => self.weight = cursor.varint()?,
                 FieldDecoder::Period => {
-                    sample.period_nanos = Some(profile.data.header.span_nanos(cursor.long()?));
+                    self.period_nanos = Some(data.header.span_nanos(cursor.long()?));
                 }
                 FieldDecoder::Duration => {
-                    sample.duration_nanos = Some(profile.data.header.span_nanos(cursor.long()?));
+                    self.duration_nanos = Some(data.header.span_nanos(cursor.long()?));
                 }
-                FieldDecoder::Failed => sample.failed = cursor.byte()? != 0,
+                FieldDecoder::Failed => self.failed = cursor.byte()? != 0,
                 FieldDecoder::SecondThread | FieldDecoder::SkipVarint => cursor.skip_varint()?,
                 FieldDecoder::Skip(position) => {
-                    match profile.data.metadata.at(columns.index).fields.get(position) {
-                        Some(field) => profile.data.metadata.skip(field, &mut cursor)?,
+                    match data.metadata.at(plan.columns.index).fields.get(position) {
+                        Some(field) => data.metadata.skip(field, &mut cursor)?,
                         None => break,
                     }
                 }
             }
         }
-        Ok(sample)
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        self.start_nanos = self.profile.data.header.start_nanos;
+        self.weight = 1;
+        self.context_id = 0;
+        (self.period_nanos, self.duration_nanos) = (None, None);
+        self.failed = false;
+        (self.thread, self.stack, self.state) = (NONE, NONE, NONE);
+        self.attributes = [NONE; INLINE_COLUMNS];
+        self.more_attributes.clear();
     }
 }
 
-impl<'c> Iterator for Samples<'c> {
-    type Item = Result<Sample<'c>, Error>;
+impl<'c> Samples<'c> {
+    /// The next sample that can be read. It is overwritten by the one after it, so nothing is
+    /// copied.
+    pub fn next_readable(&mut self) -> Option<&Sample<'c>> {
+        while self.read_next()?.is_err() {}
+        self.lent.as_ref()
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
+    /// Reads the next sample into `lent`.
+    #[inline]
+    fn read_next(&mut self) -> Option<Result<(), Error>> {
         loop {
             let raw = match self.raw.next()? {
                 Ok(raw) => raw,
@@ -231,8 +278,21 @@ impl<'c> Iterator for Samples<'c> {
                 continue;
             };
             if let Some(Some(plan)) = self.plans.get(index.usize()) {
-                return Some(Sample::read(self.profile, plan, &raw));
+                let empty = || Sample::empty(self.profile, plan.columns);
+                let sample = self.lent.get_or_insert_with(empty);
+                return Some(sample.read(plan, &raw));
             }
+        }
+    }
+}
+
+impl<'c> Iterator for Samples<'c> {
+    type Item = Result<Sample<'c>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.read_next()? {
+            Ok(()) => self.lent.clone().map(Ok),
+            Err(error) => Some(Err(error)),
         }
     }
 }
@@ -250,6 +310,7 @@ impl ProfileData<'_> {
             profile: self,
             raw: events_of(self.data.bytes),
             plans: plans.collect(),
+            lent: None,
         }
     }
 
@@ -260,7 +321,7 @@ impl ProfileData<'_> {
     pub(crate) fn sample<'c>(&'c self, event: &Event<'c>) -> Result<Option<Sample<'c>>, Error> {
         let columns = self.columns_of(event.type_index());
         columns
-            .map(|columns| Sample::read(self, &SamplePlan::new(self, columns), event.raw()))
+            .map(|columns| Sample::new(self, &SamplePlan::new(self, columns), event.raw()))
             .transpose()
     }
 

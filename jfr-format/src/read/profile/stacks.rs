@@ -37,6 +37,34 @@ impl ProfileData<'_> {
     }
 }
 
+impl ProfileData<'_> {
+    /// Puts the frames of a stack into `frames`, and keeps nothing of it: for who asks for each
+    /// stack once. Returns whether frames are missing at the outer end; `None` where there is no
+    /// such stack.
+    pub(crate) fn decode_stack(&self, place: u32, frames: &mut Vec<RawFrame>) -> Option<bool> {
+        let plan = self.stack_plan()?;
+        let pool = self.data.pools.of(plan.ty)?;
+        pool.offset(EntryIndex(place))?;
+        Some(read_or_clear(self, plan, place, frames))
+    }
+}
+
+/// Gives whether frames are missing; a stack that cannot be read has none.
+fn read_or_clear(
+    profile: &ProfileData<'_>,
+    plan: &DecodePlan<StackField>,
+    place: u32,
+    frames: &mut Vec<RawFrame>,
+) -> bool {
+    let entry = profile.data.entry_at(plan.ty, EntryIndex(place));
+    let truncated =
+        entry.and_then(|mut cursor| read_stack(profile, plan, &mut cursor, frames).ok());
+    truncated.unwrap_or_else(|| {
+        frames.clear();
+        true
+    })
+}
+
 impl RawStack {
     pub(crate) fn read(
         profile: &ProfileData<'_>,
@@ -44,19 +72,10 @@ impl RawStack {
         place: u32,
     ) -> Self {
         let mut frames = Vec::new();
-        let truncated = profile
-            .data
-            .entry_at(plan.ty, EntryIndex(place))
-            .and_then(|mut cursor| read_stack(profile, plan, &mut cursor, &mut frames).ok());
-        match truncated {
-            Some(truncated) => Self {
-                frames: frames.into(),
-                truncated,
-            },
-            None => Self {
-                frames: Box::default(),
-                truncated: true,
-            },
+        let truncated = read_or_clear(profile, plan, place, &mut frames);
+        Self {
+            frames: frames.into(),
+            truncated,
         }
     }
 }
@@ -93,7 +112,7 @@ fn read_frames(
     let (methods, kinds) = (pool(plans.frame_method), pool(plans.frame_kinds));
     let ty = profile.data.metadata.at(plan.ty);
     let count = cursor.count(1)?;
-    frames.reserve_exact(count.min(RESERVED_FRAMES));
+    frames.reserve(count.min(RESERVED_FRAMES));
     for _ in 0..count {
         frames.push(read_frame(
             profile,
@@ -180,11 +199,7 @@ pub struct Frames<'c> {
 impl<'c> Frames<'c> {
     #[inline]
     fn frame(&self, raw: RawFrame) -> Frame<'c> {
-        Frame {
-            profile: self.profile,
-            method: self.profile.raw_method(raw.method),
-            raw,
-        }
+        Frame::new(self.profile, raw)
     }
 }
 
@@ -219,9 +234,18 @@ pub struct Frame<'c> {
 }
 
 impl<'c> Frame<'c> {
+    #[inline]
+    pub(crate) fn new(profile: &'c ProfileData<'c>, raw: RawFrame) -> Self {
+        Self {
+            profile,
+            method: profile.raw_method(raw.method),
+            raw,
+        }
+    }
+
     /// Place of the method in the chunk's pool: equal places are equal methods.
     pub fn method_entry(&self) -> Option<EntryIndex> {
-        (self.raw.method != NONE).then_some(EntryIndex(self.raw.method))
+        self.raw.method_entry()
     }
 
     #[inline]
@@ -256,7 +280,7 @@ impl<'c> Frame<'c> {
 
     /// Line, if known.
     pub fn line(&self) -> Option<u32> {
-        u32::try_from(self.raw.line).ok().filter(|&line| line > 0)
+        self.raw.line()
     }
 
     /// Index of the byte code, if known.
@@ -266,7 +290,7 @@ impl<'c> Frame<'c> {
 
     /// Place of the kind of frame in its pool.
     pub fn kind_entry(&self) -> Option<EntryIndex> {
-        (self.raw.kind != NONE).then_some(EntryIndex(self.raw.kind))
+        self.raw.kind_entry()
     }
 
     /// Kind: `Interpreted`, `JIT compiled`, `Inlined`, `Native`, `C++`, `Kernel`.

@@ -113,6 +113,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips so many compressed integers.
+    #[inline]
     pub(crate) fn skip_varints(&mut self, count: u64) -> Result<(), Error> {
         let rest = self.bytes.get(self.pos..).unwrap_or_default();
         let (mut used, mut left) = skip_by_words(rest, count);
@@ -262,6 +263,7 @@ impl<'a> Cursor<'a> {
 ///
 /// The frames of the stacks are most of a checkpoint; going over them byte by byte was most of
 /// opening a chunk.
+#[inline]
 fn skip_by_words(bytes: &[u8], count: u64) -> (usize, u64) {
     const TOPS: u64 = 0x8080_8080_8080_8080;
     let (mut used, mut left) = (0, count);

@@ -1,7 +1,8 @@
 //! The bytes of a chunk with what gives them a meaning: its types, and where its pool entries lie.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use super::event_offsets::EventOffsets;
 use super::metadata::{Metadata, TypeIndex};
 use super::pool::EntryIndex;
 use super::pools::Pools;
@@ -15,9 +16,32 @@ pub(crate) struct ChunkData<'a> {
     pub(crate) header: Header,
     pub(crate) metadata: Arc<Metadata>,
     pub(crate) pools: Pools,
+    /// Found when first asked for.
+    event_offsets: OnceLock<EventOffsets>,
 }
 
 impl<'a> ChunkData<'a> {
+    pub(crate) fn new(
+        bytes: &'a [u8],
+        header: Header,
+        metadata: Arc<Metadata>,
+        pools: Pools,
+    ) -> Self {
+        Self {
+            bytes,
+            header,
+            metadata,
+            pools,
+            event_offsets: OnceLock::new(),
+        }
+    }
+
+    /// Offsets of the events of a type, in file order.
+    pub(crate) fn event_offsets(&self, index: TypeIndex) -> &[u32] {
+        let found = || EventOffsets::of(self.bytes, &self.metadata);
+        self.event_offsets.get_or_init(found).of_type(index)
+    }
+
     fn cursor_at(&self, offset: u32) -> Cursor<'a> {
         let rest = self.bytes.get(offset as usize..).unwrap_or_default();
         Cursor::new(rest, offset.into())

@@ -23,20 +23,23 @@ impl ChunkData<'_> {
     pub(crate) fn event<'c>(&'c self, raw: &RawEvent<'c>) -> Option<Event<'c>> {
         let data: &'c ChunkData<'c> = self;
         let index = data.metadata.index_of(raw.type_id)?;
-        Some(Event {
-            data,
-            index,
-            raw: *raw,
-        })
+        Some(data.event_of(index, *raw))
+    }
+
+    /// An event of the type at a place.
+    pub(crate) fn event_of<'c>(&'c self, index: TypeIndex, raw: RawEvent<'c>) -> Event<'c> {
+        let data: &'c ChunkData<'c> = self;
+        Event { data, index, raw }
     }
 
     /// The events of one type, by name, as far as their sizes can be read.
     pub(crate) fn events_named(&self, name: &str) -> impl Iterator<Item = Event<'_>> {
         let index = self.metadata.index_of_name(name);
         let events = index.map(|index| {
-            self.events()
-                .map_while(Result::ok)
-                .filter(move |event| event.type_index() == index)
+            let offsets = self.event_offsets(index).iter();
+            let events =
+                offsets.filter_map(|&offset| RawEvents::at(self.bytes, offset.into()).ok());
+            events.map(move |raw| self.event_of(index, raw))
         });
         events.into_iter().flatten()
     }
@@ -168,9 +171,16 @@ impl<'c> Event<'c> {
     /// # Errors
     /// When a field cannot be read.
     pub fn bytes_left_over(&self) -> Result<usize, Error> {
-        let mut cursor = Cursor::new(self.raw.payload, self.raw.payload_offset);
+        let start = Cursor::new(self.raw.payload, self.raw.payload_offset);
+        let mut cursor = start.clone();
+        let metadata = &self.data.metadata;
+        if metadata.skip_struct(self.index, &mut cursor).is_ok() {
+            return Ok(cursor.left());
+        }
+        // Field by field, for the place of the error.
+        let mut cursor = start;
         for field in &self.ty().fields {
-            self.data.metadata.skip(field, &mut cursor)?;
+            metadata.skip(field, &mut cursor)?;
         }
         Ok(cursor.left())
     }

@@ -6,6 +6,12 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntryIndex(pub(crate) u32);
 
+impl From<EntryIndex> for u32 {
+    fn from(entry: EntryIndex) -> Self {
+        entry.0
+    }
+}
+
 impl EntryIndex {
     pub(crate) fn usize(self) -> usize {
         self.0 as usize
@@ -125,8 +131,14 @@ impl KeyIndex {
                 let place = *dense.get(usize::try_from(key).ok()?)?;
                 (place != NO_PLACE).then_some(place)
             }
+            _ => self.get_sparse(keys, key),
+        }
+    }
+
+    fn get_sparse(&self, keys: &[u64], key: u64) -> Option<u32> {
+        match self {
             Self::Hashed(hashed) => hashed.get(keys, key),
-            Self::Few => {
+            Self::Dense(_) | Self::Few => {
                 let place = keys.iter().position(|&found| found == key)?;
                 u32::try_from(place).ok()
             }
