@@ -52,4 +52,4 @@ hooks: ## git checks format and warnings before each commit
 	@git config core.hooksPath scripts/hooks
 
 clean: ## removes what was built, keeps what was fetched
-	@rm -rf target build java-api/build java-api/bench/build java-api/stress/build examples/shop/build .gradle
+	@rm -rf target build java-api/build java-api/bench/build java-api/junit/build java-api/stress/build examples/shop/build .gradle

@@ -4,6 +4,7 @@ import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.block.BlockText;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.EventFilter;
+import io.ctxagent.internal.block.ExtraWork;
 import io.ctxagent.internal.block.InPlaceUpdate;
 import io.ctxagent.internal.propagation.ContextExecutor;
 import io.ctxagent.internal.propagation.ContextExecutorService;
@@ -57,8 +58,11 @@ import java.util.function.Supplier;
  * @since 0.1
  */
 public final class RecordingContext extends BuilderScope implements AutoCloseable {
-    private RecordingContext(Builder b, boolean filtering) {
-        super(b, filtering);
+    private RecordingContext(Builder b, boolean extra) {
+        super(b, extra);
+        if (extra) {
+            watch();
+        }
     }
 
     /**
@@ -113,6 +117,7 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
      */
     @Override
     public void close() {
+        unwatch();
         end();
     }
 
@@ -431,11 +436,10 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
          * @return the context, not {@code null}; close it on this thread
          */
         public RecordingContext build() {
-            boolean on = isOn();
-            if (!on) {
+            if (!isOn()) {
                 ContextSupport.countMadeBeforeAgent();
             }
-            return new RecordingContext(this, on && EventFilter.inUse());
+            return new RecordingContext(this, ExtraWork.any());
         }
 
         /**
@@ -507,7 +511,7 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
          * @return the activation, not {@code null}; close it on this thread
          */
         public Activation activate() {
-            return new Activation(this, false, isOn && EventFilter.prepare());
+            return new Activation(this, false, ExtraWork.any());
         }
 
         /**
@@ -522,7 +526,7 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
          */
         @Override
         public Activation activateExactly() {
-            return new Activation(this, true, isOn && EventFilter.prepare());
+            return new Activation(this, true, ExtraWork.any());
         }
     }
 
@@ -541,8 +545,11 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
      * @since 0.1
      */
     public static final class Activation extends SnapshotScope implements AutoCloseable {
-        private Activation(Snapshot s, boolean exactly, boolean filtering) {
-            super(s, exactly, filtering);
+        private Activation(Snapshot s, boolean exactly, boolean extra) {
+            super(s, exactly, extra && s.isOn && EventFilter.prepare());
+            if (extra) {
+                watch();
+            }
         }
 
         /**
@@ -550,6 +557,7 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
          */
         @Override
         public void close() {
+            unwatch();
             end();
         }
     }

@@ -28,6 +28,8 @@ abstract class Scope {
     long word7;
     /** The bytes of the raw area that this scope took, a bit each. */
     long rawBytes;
+    /** Not {@code null} where {@link StrictContexts} watch. */
+    private WatchedScope watched;
     /** Racy where another thread closed it, see {@link #isClosed}. */
     private boolean closed;
 
@@ -58,6 +60,18 @@ abstract class Scope {
         word5 = Slab.wordIn(b, 5);
         word6 = Slab.wordIn(b, 6);
         word7 = Slab.wordIn(b, 7);
+    }
+
+    /** Notes who opened it, if somebody watches. */
+    final void watch() {
+        watched = WatchedScopes.instance().opened(this);
+    }
+
+    /** If somebody watches it: notes who closed it. */
+    final void unwatch() {
+        if (watched != null) {
+            WatchedScopes.instance().closed(watched);
+        }
     }
 
     /**

@@ -78,7 +78,7 @@ public class PublicApiTest {
             }
         }
         // Those that it inherits from classes of this package, too.
-        for (Class<?> c = type; c != null && c != Object.class; c = c.getSuperclass()) {
+        for (Class<?> c = type; isOfPackage(c); c = c.getSuperclass()) {
             for (Method method : c.getDeclaredMethods()) {
                 boolean isProtected = Modifier.isProtected(method.getModifiers());
                 if (isVisible(method.getModifiers())
@@ -98,6 +98,10 @@ public class PublicApiTest {
                 + members.stream()
                         .map(m -> "  " + m.replace(type.getName() + ".", "") + "\n")
                         .collect(Collectors.joining());
+    }
+
+    private static boolean isOfPackage(Class<?> type) {
+        return type != null && type.getPackage() == PublicApiTest.class.getPackage();
     }
 
     private static String header(Class<?> type) {

@@ -26,6 +26,7 @@ public final class EventFilter {
         conditions = next;
         resolved = null;
         inUse = true;
+        ExtraWork.filters();
         next.announce();
     }
 
