@@ -136,7 +136,7 @@ without() {
 
 # frames EVENT FILE: how many events have a frame of a method phaseA, and of a phaseB.
 frames() {
-  target/release/ctxjfr flame --event "$1" -o collapsed "$2" |
+  target/release/ctxjfr convert --event "$1" -o collapsed=- "$2" |
     awk '/\.phaseA/ { a += $NF } /\.phaseB/ { b += $NF } END { print a + 0, b + 0 }'
 }
 

@@ -9,8 +9,8 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use files::{
-    ConvertArgs, CountersArgs, CoverageArgs, Export, ExportFormat, FilesArgs, FilterArgs,
-    FlameArgs, FlameFormat, LabelsArgs, PrintArgs, ReportArgs,
+    ConvertArgs, CountersArgs, CoverageArgs, ExportFormat, FilesArgs, FilterArgs, FlameArgs,
+    FlameFormat, LabelsArgs, PrintArgs, ReportArgs,
 };
 pub(crate) use running::{
     CommandArgs, DoctorArgs, PsArgs, RecordArgs, StartArgs, StatusArgs, TopArgs,

@@ -4,10 +4,11 @@
 //! |---|---|
 //! | [`profile`] | what every format is made of: sums by labels and stack |
 //! | [`protobuf`], [`thrift`] | messages in these encodings |
-//! | [`pprof`], [`otlp`] with [`resource`], [`collapsed`], [`speedscope`], [`csv`], [`parquet`] | a format each |
+//! | [`pprof`], [`otlp`] with [`resource`], [`collapsed`], [`speedscope`], [`firefox`], [`csv`], [`parquet`] | a format each |
 
 mod collapsed;
 mod csv;
+mod firefox;
 mod otlp;
 mod parquet;
 mod pprof;
@@ -32,53 +33,54 @@ struct Writer {
     ending: &'static str,
     is_binary: bool,
     wanted: Wanted,
-    write: fn(&Profile, &mut dyn Write) -> io::Result<()>,
+    write: WriteFormat,
 }
 
+type WriteFormat = fn(&Profile, &mut dyn Write) -> io::Result<()>;
+
+/// Labels, lines and all kinds.
+const ALL: Wanted = Wanted {
+    labels: true,
+    lines: true,
+    kinds: true,
+    moments: false,
+};
+/// The same of each event.
+const EVENTS: Wanted = Wanted {
+    moments: true,
+    ..ALL
+};
+/// All kinds with labels, in texts where lines are a choice.
+const ROWS: Wanted = Wanted {
+    lines: false,
+    ..ALL
+};
+/// All kinds, each with stacks.
+const STACKS: Wanted = Wanted {
+    labels: false,
+    ..ROWS
+};
+/// The stacks of one kind.
+const ONE_KIND: Wanted = Wanted {
+    kinds: false,
+    ..STACKS
+};
+
 fn writer(format: ExportFormat) -> Writer {
-    let wanted = |labels, lines, kinds| Wanted {
-        labels,
-        lines,
-        kinds,
-        moments: matches!(format, ExportFormat::Otlp | ExportFormat::Parquet),
+    let (ending, is_binary, wanted, write): (_, _, _, WriteFormat) = match format {
+        ExportFormat::Pprof => ("pb.gz", true, ALL, pprof::write),
+        ExportFormat::Otlp => ("otlp", true, EVENTS, otlp::write),
+        ExportFormat::Collapsed => ("collapsed", false, ONE_KIND, collapsed::write),
+        ExportFormat::Speedscope => ("speedscope.json", false, STACKS, speedscope::write),
+        ExportFormat::Firefox => ("firefox.json", false, EVENTS, firefox::write),
+        ExportFormat::Csv => ("csv", false, ROWS, csv::write),
+        ExportFormat::Parquet => ("parquet", true, EVENTS, parquet::write),
     };
-    match format {
-        ExportFormat::Pprof => Writer {
-            ending: "pb.gz",
-            is_binary: true,
-            wanted: wanted(true, true, true),
-            write: pprof::write,
-        },
-        ExportFormat::Otlp => Writer {
-            ending: "otlp",
-            is_binary: true,
-            wanted: wanted(true, true, true),
-            write: otlp::write,
-        },
-        ExportFormat::Collapsed => Writer {
-            ending: "collapsed",
-            is_binary: false,
-            wanted: wanted(false, false, false),
-            write: collapsed::write,
-        },
-        ExportFormat::Speedscope => Writer {
-            ending: "speedscope.json",
-            is_binary: false,
-            wanted: wanted(false, false, true),
-            write: speedscope::write,
-        },
-        ExportFormat::Parquet => Writer {
-            ending: "parquet",
-            is_binary: true,
-            wanted: wanted(true, true, true),
-            write: parquet::write,
-        },
-        ExportFormat::Csv => Writer {
-            ending: "csv",
-            is_binary: false,
-            wanted: wanted(true, false, true),
-            write: csv::write,
-        },
+    Writer {
+        ending,
+        is_binary,
+        wanted,
+        write,
     }
 }
 

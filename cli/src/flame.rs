@@ -5,9 +5,8 @@ mod tree;
 
 use std::path::{Path, PathBuf};
 
-use crate::args::{ConvertArgs, Export, ExportFormat, FlameArgs, FlameFormat};
+use crate::args::{FlameArgs, FlameFormat};
 use crate::collect::{self, Query};
-use crate::convert;
 use crate::filter::Filter;
 use crate::input;
 use crate::output::{self, Failure, Output};
@@ -20,10 +19,16 @@ enum Target {
     File(PathBuf),
 }
 
+/// Whether collapsed stacks are meant.
+fn names_collapsed(path: &Path) -> bool {
+    let ending = path.extension().or(path.file_name());
+    let ending = ending.and_then(|ending| ending.to_str());
+    matches!(ending, Some("collapsed" | "folded" | "txt"))
+}
+
 fn target(args: &FlameArgs) -> Result<(Target, FlameFormat), Failure> {
     let named = |path: &Path| match path.extension().and_then(|extension| extension.to_str()) {
         Some("html" | "htm") => Some(FlameFormat::Html),
-        Some("collapsed" | "folded" | "txt") => Some(FlameFormat::Collapsed),
         Some("json") => Some(FlameFormat::Json),
         _ => None,
     };
@@ -33,14 +38,19 @@ fn target(args: &FlameArgs) -> Result<(Target, FlameFormat), Failure> {
         args.format
     };
     match args.output.as_deref() {
-        Some(path) if path == Path::new("collapsed") => {
-            Ok((Target::Stdout, FlameFormat::Collapsed))
-        }
         Some(path) if path == Path::new("-") => {
             Ok((Target::Stdout, wanted.unwrap_or(FlameFormat::Html)))
         }
         Some(path) => match wanted.or_else(|| named(path)) {
             Some(format) => Ok((Target::File(path.to_owned()), format)),
+            None if names_collapsed(path) => Err(Failure::Usage(format!(
+                "collapsed stacks are written by: ctxjfr convert {} -o collapsed={}",
+                args.files
+                    .first()
+                    .map_or(Path::new("FILE"), PathBuf::as_path)
+                    .display(),
+                path.display()
+            ))),
             None => Err(Failure::Usage(format!(
                 "-o {}: no known ending (.html, .json); say --format",
                 path.display()
@@ -55,31 +65,9 @@ fn target(args: &FlameArgs) -> Result<(Target, FlameFormat), Failure> {
     }
 }
 
-/// The call of `convert` that gives collapsed stacks.
-fn as_conversion(args: &FlameArgs, target: Target) -> ConvertArgs {
-    let target = match target {
-        Target::Stdout => PathBuf::from(input::STDIN),
-        Target::File(path) => path,
-    };
-    ConvertArgs {
-        files: args.files.clone(),
-        output: Export {
-            format: ExportFormat::Collapsed,
-            target: Some(target),
-        },
-        by: args.by.clone(),
-        filter: args.filter.clone(),
-        lines: args.lines,
-        force: args.force,
-    }
-}
-
 /// Runs the command. Returns whether the files were read completely.
 pub(crate) fn run(args: &FlameArgs, output: &mut Output) -> Result<bool, Failure> {
     let (target, format) = target(args)?;
-    if format == FlameFormat::Collapsed {
-        return convert::run(&as_conversion(args, target), output);
-    }
     if let Target::File(path) = &target {
         if args.force && args.files.iter().any(|file| input::same_file(file, path)) {
             return Err(Failure::Usage(format!("{} is an input", path.display())));
@@ -117,9 +105,7 @@ pub(crate) fn run(args: &FlameArgs, output: &mut Output) -> Result<bool, Failure
     };
     let result = match format {
         FlameFormat::Html => formats::page(&graph),
-        FlameFormat::Json | FlameFormat::Collapsed => {
-            format!("{}\n", text::json(&formats::data(&graph)))
-        }
+        FlameFormat::Json => format!("{}\n", text::json(&formats::data(&graph))),
     };
     match target {
         Target::Stdout => output.bytes(result.as_bytes())?,

@@ -132,9 +132,9 @@ refused! {
         "ctxjfr flame RECORDING.jfr -o OUT.html";
     a_drawing_as_file: "start,file=cpu-%p.SVG" => "JFR, not .svg", "ctxjfr flame";
     collapsed_stacks_as_file: "start,file=cpu.collapsed" => "JFR, not .collapsed",
-        "ctxjfr flame RECORDING.jfr -o OUT.collapsed";
+        "ctxjfr convert RECORDING.jfr -o collapsed";
     a_text_as_file: "start,file=cpu.txt" => "JFR, not .txt", "ctxjfr report";
-    a_pprof_file: "start,file=cpu.pb.gz" => "JFR, not .pb.gz", "jfrconv";
+    a_pprof_file: "start,file=cpu.pb.gz" => "JFR, not .pb.gz", "convert RECORDING.jfr -o pprof";
     a_loop_over_one_name: "start,loop=1m,file=app.jfr" => "needs %t or %n";
     an_option_of_another_command: "status,interval=10ms" =>
         "'status' has no use for option 'interval'";

@@ -85,8 +85,8 @@ fn server_that_runs_gets_labels_by_an_attach() {
 
 /// Before it knows the route, the service runs a filter; `ctxjfr` gives its samples the route.
 fn assert_early_samples_get_the_route(test_dir: &TestDir) {
-    let flame = ["flame", "FILE", "--by", "operation", "-o", "collapsed"];
-    let stacks = test_dir.recording().ctxjfr(&flame).stdout;
+    let convert = ["convert", "FILE", "--by", "operation", "-o", "collapsed=-"];
+    let stacks = test_dir.recording().ctxjfr(&convert).stdout;
     for (method, operation) in [
         ("beforeOrders", "operation=GET /orders/{id};"),
         ("beforeFailing", "operation=GET /failing/{id};"),

@@ -66,7 +66,7 @@ const NEVER: &[(&[&str], &str)] = &[
     ),
     (
         &["collapsed", "traces"],
-        "the agent writes JFR; then run: ctxjfr flame RECORDING.jfr -o OUT.collapsed",
+        "the agent writes JFR; then run: ctxjfr convert RECORDING.jfr -o collapsed",
     ),
     (
         &["text", "flat", "summary"],

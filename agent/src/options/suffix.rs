@@ -5,22 +5,22 @@ const OTHER_FORMATS: &[(&str, &str)] = &[
     (".html", FLAME_HTML),
     (".htm", FLAME_HTML),
     (".svg", FLAME_HTML),
-    (".collapsed", FLAME_COLLAPSED),
-    (".folded", FLAME_COLLAPSED),
+    (".collapsed", COLLAPSED),
+    (".folded", COLLAPSED),
     (".json", "ctxjfr flame RECORDING.jfr -o OUT.json"),
     (".txt", "ctxjfr report RECORDING.jfr --by thread"),
     (".csv", "ctxjfr report RECORDING.jfr --by thread --csv"),
-    (".pb", CONVERTER),
-    (".pb.gz", CONVERTER),
-    (".pprof", CONVERTER),
-    (".otlp", CONVERTER),
+    (".pb", PPROF),
+    (".pb.gz", PPROF),
+    (".pprof", PPROF),
+    (".otlp", "ctxjfr convert RECORDING.jfr -o otlp"),
     (".jfr.gz", "gzip RECORDING.jfr"),
     (".gz", "gzip RECORDING.jfr"),
     (".zip", "gzip RECORDING.jfr"),
 ];
 const FLAME_HTML: &str = "ctxjfr flame RECORDING.jfr -o OUT.html";
-const FLAME_COLLAPSED: &str = "ctxjfr flame RECORDING.jfr -o OUT.collapsed";
-const CONVERTER: &str = "jfrconv RECORDING.jfr OUT (of async-profiler)";
+const COLLAPSED: &str = "ctxjfr convert RECORDING.jfr -o collapsed";
+const PPROF: &str = "ctxjfr convert RECORDING.jfr -o pprof";
 
 /// Refuses a name with the suffix of another format than JFR.
 pub(super) fn check(name: &str) -> Result<(), String> {

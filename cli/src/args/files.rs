@@ -96,9 +96,6 @@ pub(crate) struct ReportArgs {
 pub(crate) enum FlameFormat {
     /// One self-contained page.
     Html,
-    /// As `convert -o collapsed`.
-    #[value(hide = true)]
-    Collapsed,
     /// The tree as JSON.
     Json,
 }
@@ -148,6 +145,8 @@ pub(crate) enum ExportFormat {
     Collapsed,
     /// For speedscope.
     Speedscope,
+    /// For the Firefox profiler.
+    Firefox,
     /// A table of stacks with their labels.
     Csv,
     /// A table of events, for databases.
@@ -189,8 +188,8 @@ pub(crate) struct ConvertArgs {
     /// Recordings; several are added up. `-` is stdin.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// pprof, otlp, collapsed, speedscope, csv, parquet; `=FILE` says where to, `-` is stdout. Default: the name
-    /// of the first recording with the format's ending.
+    /// pprof, otlp, collapsed, speedscope, firefox, csv, parquet; `=FILE` says where to, `-` is stdout. Default:
+    /// the name of the first recording with the format's ending.
     #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = Export::parse)]
     pub(crate) output: Export,
     /// Attribute names whose values become the roots, in formats that have no labels.

@@ -86,7 +86,7 @@ impl StackList {
         self.ends.len()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[u32]> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> {
         (0..number_of(self.len())).map(|number| self.get(number))
     }
 

@@ -56,6 +56,16 @@ fn sha256_base64(text: &str) -> String {
 }
 
 #[test]
+fn collapsed_stacks_are_written_by_convert() {
+    let dir = with_shop();
+    for name in ["collapsed", "shop.collapsed", "shop.folded"] {
+        let refused = dir.fails(2, &["flame", "shop.jfr", "-o", name]);
+        let command = format!("ctxjfr convert shop.jfr -o collapsed={name}");
+        assert!(refused.contains(&command), "{refused}");
+    }
+}
+
+#[test]
 fn collapsed_stacks_begin_with_labels() {
     let text = with_shop().ok(&[
         "convert",

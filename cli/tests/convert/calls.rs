@@ -14,6 +14,7 @@ fn the_result_is_a_private_file_beside_the_recording() {
         ("otlp", "otlp"),
         ("collapsed", "collapsed"),
         ("speedscope", "speedscope.json"),
+        ("firefox", "firefox.json"),
         ("csv", "csv"),
         ("parquet", "parquet"),
     ] {

@@ -87,7 +87,7 @@ fn options_with_another_meaning_are_refused_with_a_hint() {
         ),
         ("stop,jfr", "'stop' has no use for option 'jfr'"),
         ("start,flamegraph,file=x.jfr", "ctxjfr flame RECORDING.jfr"),
-        ("start,collapsed", "OUT.collapsed"),
+        ("start,collapsed", "convert RECORDING.jfr -o collapsed"),
         ("start,threads", "--by thread"),
         ("include=*Foo*", "filter=NAME=VALUE"),
     ] {
