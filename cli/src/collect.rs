@@ -5,6 +5,8 @@ mod chunk;
 mod collected;
 mod counters;
 mod interval;
+mod joined;
+mod labelled;
 mod late;
 mod pauses;
 mod query;

@@ -50,7 +50,7 @@ mod verify;
 pub use parsed_chunk::{ChunkParser, ParsedChunk};
 pub use profile::descriptions::{Setting as ActiveSetting, TextBudget};
 pub use profile::rows::RawFrame;
-pub use profile::sample_columns::{SampleColumns, is_execution_sample};
+pub use profile::sample_columns::{SampleColumns, is_attribute_column, is_execution_sample};
 pub use profile::samples::{Sample, Samples};
 pub use profile::stacks::{Frame, Frames, Stack};
 pub use profile::threads::Thread;

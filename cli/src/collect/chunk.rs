@@ -1,6 +1,5 @@
 //! One chunk's samples, summed with its own numbers for stacks and frames.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use ctxagent_events::{VmThreadKind, whole_name};
@@ -11,7 +10,9 @@ use jfr_format::read::{
 
 use super::counters::ChunkStats;
 use super::interval::{FALLBACK_INTERVAL_NANOS, interval_nanos};
-use super::late::{LabelledSample, LateLabels};
+use super::joined::JoinedLabels;
+use super::labelled::LabelledSample;
+use super::late::LateLabels;
 use super::pauses::Pauses;
 use super::query::{ATTRIBUTE_PREFIX, Query};
 use super::stacks::{FrameName, StackList, StackNumbers};
@@ -86,16 +87,20 @@ pub(super) struct ChunkTypeSums {
 #[derive(Clone, Copy)]
 enum Source {
     Column(usize),
+    /// Place of a joined label.
+    Joined(usize),
     Thread,
     State,
     Event,
     Absent,
 }
 
-fn source(columns: &SampleColumns, key: &str) -> Source {
+fn source(columns: &SampleColumns, joined: &JoinedLabels, key: &str) -> Source {
     let column = |name: &str| {
         let mut names = columns.names().take(MAX_COLUMNS);
-        names.position(|known| &**known == name).map(Source::Column)
+        let column = names.position(|known| &**known == name).map(Source::Column);
+        let label = || joined.names().iter().position(|known| &**known == name);
+        column.or_else(|| label().map(Source::Joined))
     };
     if let Some(column) = key.strip_prefix(ATTRIBUTE_PREFIX).and_then(column) {
         return column;
@@ -113,7 +118,8 @@ fn source(columns: &SampleColumns, key: &str) -> Source {
 fn value<'c>(labelled: &LabelledSample<'_, 'c>, source: Source) -> Option<&'c str> {
     let sample = labelled.sample;
     match source {
-        Source::Column(column) => labelled.value(column),
+        Source::Column(column) => labelled.column_value(column),
+        Source::Joined(label) => labelled.joined_value(label),
         Source::Thread => sample.thread().map(|thread| name_of(&thread)),
         Source::State => sample.state(),
         Source::Event => Some(&sample.ty().name),
@@ -157,12 +163,13 @@ fn vm_kind_of(sample: &Sample<'_>, pauses: &Pauses<'_>) -> Option<VmThreadKind> 
     })
 }
 
-/// What identifies a value without its text: a place in a pool, or nothing.
-fn value_place(labelled: &LabelledSample<'_, '_>, source: Source) -> Option<EntryIndex> {
+/// What identifies a value without its text within its source: a number, or nothing.
+fn value_number(labelled: &LabelledSample<'_, '_>, source: Source) -> Option<u32> {
     match source {
-        Source::Column(column) => labelled.value_entry(column),
-        Source::Thread => labelled.sample.thread_entry(),
-        Source::State => labelled.sample.state_entry(),
+        Source::Column(column) => labelled.column_entry(column).map(u32::from),
+        Source::Joined(label) => labelled.joined_number(label),
+        Source::Thread => labelled.sample.thread_entry().map(u32::from),
+        Source::State => labelled.sample.state_entry().map(u32::from),
         Source::Event | Source::Absent => None,
     }
 }
@@ -173,19 +180,22 @@ struct TypeWork<'c> {
     keys: Vec<Source>,
     /// Names of the last keys, those that are not of the query.
     attribute_keys: Vec<Arc<str>>,
+    /// The labels of any name.
+    labels: Vec<(Arc<str>, Source)>,
     moments: bool,
     terms: Vec<Source>,
     total: Sum,
     not_java: [Sum; 4],
-    /// Numbers of the groups, by places of the values of the keys, and kind of VM thread: the same
+    /// Numbers of the groups, by numbers of the values of the keys, and kind of VM thread: the same
     /// as a [`GroupKey`], within a chunk.
     groups: HashMap<Box<[u32]>, u32>,
     /// What the sample at hand has in that place.
-    places: Vec<u32>,
+    numbers: Vec<u32>,
     group_sums: Vec<(GroupKey, Sum)>,
     /// By numbers of group and stack.
     stack_sums: HashMap<GroupStack, StackSum>,
-    attributes: HashMap<(usize, EntryIndex), (Sum, Arc<str>)>,
+    /// By place in `labels` and number of the value.
+    attributes: HashMap<(usize, u32), (Sum, Arc<str>)>,
     name: Arc<str>,
     is_execution: bool,
     /// The last state that was compared with [`SLEEPING`], and whether it was.
@@ -208,6 +218,7 @@ struct ChunkFacts<'c> {
     stats: ChunkStats,
     pauses: Pauses<'c>,
     late: LateLabels<'c>,
+    joined: JoinedLabels,
 }
 
 impl<'c> ChunkFacts<'c> {
@@ -218,6 +229,7 @@ impl<'c> ChunkFacts<'c> {
             settings,
             pauses: Pauses::of(chunk),
             late: LateLabels::of(chunk),
+            joined: JoinedLabels::of(chunk),
         }
     }
 }
@@ -275,14 +287,22 @@ fn collect_each_from(
     let facts = ChunkFacts::of(chunk);
     let queries = queries.iter();
     let collectors = queries.map(|query| Collector::new(start, file, chunk, &facts, query));
-    let mut collectors: Vec<Collector<'_, '_>> = collectors.collect();
+    let mut collectors: Vec<Collector<'_>> = collectors.collect();
     let wants = |ty: &Type| collectors.iter().any(|collector| collector.wants(ty));
     let mut samples = chunk.samples(wants);
+    let mut joined_values = Vec::new();
     // What cannot be read is among the chunk's damages.
     while let Some(sample) = samples.next_readable() {
         if sample.offset >= start.offset {
+            facts.joined.join(sample, &mut joined_values);
+            let labelled = LabelledSample {
+                sample,
+                late: facts.late.near(sample),
+                joined: &facts.joined,
+                joined_values: &joined_values,
+            };
             for collector in &mut collectors {
-                collector.add(sample);
+                collector.add(&labelled);
             }
         }
     }
@@ -291,9 +311,9 @@ fn collect_each_from(
 }
 
 /// Sums up a chunk's samples for one query.
-struct Collector<'f, 'c> {
-    query: &'f Query,
-    facts: &'f ChunkFacts<'c>,
+struct Collector<'c> {
+    query: &'c Query,
+    facts: &'c ChunkFacts<'c>,
     unit: Unit,
     interval: Option<u64>,
     sleepers_count: bool,
@@ -308,13 +328,13 @@ struct Collector<'f, 'c> {
     sums: ChunkSums,
 }
 
-impl<'f, 'c> Collector<'f, 'c> {
+impl<'c> Collector<'c> {
     fn new(
         start: Start,
         file: usize,
         chunk: &'c ParsedChunk<'c>,
-        facts: &'f ChunkFacts<'c>,
-        query: &'f Query,
+        facts: &'c ChunkFacts<'c>,
+        query: &'c Query,
     ) -> Self {
         let unit = query.filter.unit();
         let interval = interval_nanos(&facts.settings, unit);
@@ -375,7 +395,8 @@ impl<'f, 'c> Collector<'f, 'c> {
         }
         let place = self.places.get(&index).copied().unwrap_or_else(|| {
             let place = self.wants(sample.ty()).then(|| {
-                let work = TypeWork::new(sample, self.query, &mut self.texts);
+                let joined = &self.facts.joined;
+                let work = TypeWork::new(sample, joined, self.query, &mut self.texts);
                 self.types.push(work);
                 self.types.len() - 1
             });
@@ -386,7 +407,8 @@ impl<'f, 'c> Collector<'f, 'c> {
         place
     }
 
-    fn add(&mut self, sample: &Sample<'c>) {
+    fn add(&mut self, labelled: &LabelledSample<'_, 'c>) {
+        let sample = labelled.sample;
         let Some(place) = self.place(sample) else {
             return;
         };
@@ -394,16 +416,15 @@ impl<'f, 'c> Collector<'f, 'c> {
             query, facts, sums, ..
         } = self;
         let work = &mut self.types[place];
-        let labelled = facts.late.complete(sample);
         sums.samples_seen += 1;
         let mut passes = true;
         let terms = query.filter.terms.iter().zip(&work.terms);
         for ((term, &source), counts) in terms.zip(&mut sums.terms) {
-            let found = value(&labelled, source);
+            let found = value(labelled, source);
             let passes_this = term.passes(found);
             let text = || self.texts.value(found.unwrap_or_default());
-            let entry = value_place(&labelled, source).map(|entry| (place, entry));
-            counts.count(passes_this, entry, text);
+            let number = value_number(labelled, source).map(|number| (place, number));
+            counts.count(passes_this, number, text);
             passes &= passes_this;
         }
         if !passes {
@@ -423,12 +444,12 @@ impl<'f, 'c> Collector<'f, 'c> {
         let stack = query
             .stacks
             .then(|| self.stacks.number(sample, query.lines));
-        work.add(&labelled, value, stack, &facts.pauses, &mut self.texts);
+        work.add(labelled, value, stack, &facts.pauses, &mut self.texts);
     }
 
     fn finish(mut self) -> ChunkSums {
         let types = self.types.into_iter();
-        self.sums.types = types.map(|work| work.finish(&mut self.texts)).collect();
+        self.sums.types = types.map(TypeWork::finish).collect();
         self.sums.frames = self.stacks.frames;
         self.sums.stacks = self.stacks.stacks;
         self.sums
@@ -447,17 +468,29 @@ fn measured(sample: &Sample<'_>, unit: Unit, interval: Option<u64>) -> u64 {
 }
 
 impl<'c> TypeWork<'c> {
-    fn new(sample: &Sample<'c>, query: &Query, texts: &mut SharedTexts<'c>) -> Self {
+    fn new(
+        sample: &Sample<'c>,
+        joined: &'c JoinedLabels,
+        query: &Query,
+        texts: &mut SharedTexts<'c>,
+    ) -> Self {
         let columns = sample.columns();
-        let mut keys: Vec<Source> = query.keys.iter().map(|key| source(columns, key)).collect();
+        let keys = query.keys.iter();
+        let mut keys: Vec<Source> = keys.map(|key| source(columns, joined, key)).collect();
+        let of_columns = columns.names().take(MAX_COLUMNS).enumerate();
+        let of_columns = of_columns.map(|(column, name)| (name, Source::Column(column)));
+        let of_events = joined.names().iter().enumerate();
+        let of_events = of_events.map(|(label, name)| (name, Source::Joined(label)));
+        let labels = of_columns.chain(of_events);
+        let labels = labels.map(|(name, source)| (texts.name(name), source));
+        let labels: Vec<(Arc<str>, Source)> = labels.collect();
         let mut attribute_keys: Vec<Arc<str>> = Vec::new();
         if query.every_attribute {
-            for (column, name) in columns.names().take(MAX_COLUMNS).enumerate() {
-                let name = texts.name(name);
+            for (name, source) in &labels {
                 // Of columns with one name the first has it, as for `source`.
-                if !attribute_keys.contains(&name) {
-                    attribute_keys.push(name);
-                    keys.push(Source::Column(column));
+                if !attribute_keys.contains(name) {
+                    attribute_keys.push(name.clone());
+                    keys.push(*source);
                 }
             }
         }
@@ -465,17 +498,18 @@ impl<'c> TypeWork<'c> {
             columns,
             keys,
             attribute_keys,
+            labels,
             moments: query.moments,
             terms: query
                 .filter
                 .terms
                 .iter()
-                .map(|term| source(columns, &term.key))
+                .map(|term| source(columns, joined, &term.key))
                 .collect(),
             total: Sum::default(),
             not_java: Default::default(),
             groups: HashMap::new(),
-            places: Vec::new(),
+            numbers: Vec::new(),
             group_sums: Vec::new(),
             stack_sums: HashMap::new(),
             attributes: HashMap::new(),
@@ -486,9 +520,9 @@ impl<'c> TypeWork<'c> {
         }
     }
 
-    /// Places of the attribute columns that are read.
-    fn columns(&self) -> Range<usize> {
-        0..self.columns.names().len().min(MAX_COLUMNS)
+    /// How many attribute columns are read.
+    fn column_count(&self) -> usize {
+        self.columns.names().len().min(MAX_COLUMNS)
     }
 
     /// Whether it is no sample of CPU time.
@@ -522,14 +556,14 @@ impl<'c> TypeWork<'c> {
         more
     }
 
-    /// The number of the group that the sample at hand belongs to, by its places and kind.
+    /// The number of the group that the sample at hand belongs to, by its numbers and kind.
     fn group(
         &mut self,
         labelled: &LabelledSample<'_, 'c>,
         vm_kind: Option<VmThreadKind>,
         texts: &mut SharedTexts<'c>,
     ) -> u32 {
-        if let Some(&group) = self.groups.get(&*self.places) {
+        if let Some(&group) = self.groups.get(&*self.numbers) {
             return group;
         }
         let text = |&source: &Source| value(labelled, source).map(|text| texts.value(text));
@@ -537,7 +571,7 @@ impl<'c> TypeWork<'c> {
         let group = u32::try_from(self.group_sums.len()).unwrap_or(u32::MAX);
         let key = GroupKey { values, vm_kind };
         self.group_sums.push((key, Sum::default()));
-        self.groups.insert(self.places.as_slice().into(), group);
+        self.groups.insert(self.numbers.as_slice().into(), group);
         group
     }
 
@@ -558,15 +592,13 @@ impl<'c> TypeWork<'c> {
         };
         self.total.add(&sum);
         let keys = self.keys.iter();
-        let places = keys.map(|&source| value_place(labelled, source).map_or(NO_VALUE, u32::from));
-        self.places.clear();
-        self.places.extend(places);
+        let numbers = keys.map(|&source| value_number(labelled, source).unwrap_or(NO_VALUE));
+        self.numbers.clear();
+        self.numbers.extend(numbers);
         // A label of any name tells that it is a thread that can have one, so that coverage is the
         // same whatever the keys are.
-        let is_unlabelled = self.places.iter().all(|&place| place == NO_VALUE)
-            && self
-                .columns()
-                .all(|column| sample.value_entry(column).is_none());
+        let is_unlabelled = self.numbers.iter().all(|&number| number == NO_VALUE)
+            && !labelled.has_label(self.column_count());
         let vm_kind = if is_unlabelled {
             vm_kind_of(sample, pauses)
         } else {
@@ -575,8 +607,8 @@ impl<'c> TypeWork<'c> {
         if let Some(vm_kind) = vm_kind {
             self.not_java[vm_kind as usize].add(&sum);
         }
-        let kind_place = vm_kind.map_or(NO_VALUE, |vm_kind| vm_kind as u32);
-        self.places.push(kind_place);
+        let kind_number = vm_kind.map_or(NO_VALUE, |vm_kind| vm_kind as u32);
+        self.numbers.push(kind_number);
         let group = self.group(labelled, vm_kind, texts);
         self.group_sums[group as usize].1.add(&sum);
         if let Some(stack) = stack {
@@ -593,10 +625,10 @@ impl<'c> TypeWork<'c> {
         if !self.attribute_keys.is_empty() {
             return; // the groups have the values
         }
-        for column in self.columns() {
-            if let Some(entry) = labelled.value_entry(column) {
-                let (set, _) = self.attributes.entry((column, entry)).or_insert_with(|| {
-                    let value = sample.value_at(column, entry).unwrap_or_default();
+        for (place, &(_, source)) in self.labels.iter().enumerate() {
+            if let Some(number) = value_number(labelled, source) {
+                let (set, _) = self.attributes.entry((place, number)).or_insert_with(|| {
+                    let value = value(labelled, source).unwrap_or_default();
                     (Sum::default(), texts.value(value))
                 });
                 set.add(&sum);
@@ -604,16 +636,17 @@ impl<'c> TypeWork<'c> {
         }
     }
 
-    fn finish(self, texts: &mut SharedTexts<'c>) -> (Arc<str>, ChunkTypeSums) {
-        let names = self.columns.names().take(MAX_COLUMNS);
-        let names: Vec<Arc<str>> = names.map(|name| texts.name(name)).collect();
-        let attributes = self
-            .attributes
-            .into_iter()
-            .map(|((column, _), (sum, value))| (names[column].clone(), value, sum))
-            .collect();
-        let described = (0..names.len()).filter(|&column| self.columns.is_described(column));
-        let described = described.map(|column| names[column].clone()).collect();
+    fn finish(self) -> (Arc<str>, ChunkTypeSums) {
+        let attributes = self.attributes.into_iter();
+        let attributes =
+            attributes.map(|((place, _), (sum, value))| (self.labels[place].0.clone(), value, sum));
+        let attributes = attributes.collect();
+        let labels = self.labels.into_iter();
+        let described = labels.filter(|(_, source)| match source {
+            Source::Column(column) => self.columns.is_described(*column),
+            _ => true,
+        });
+        let described = described.map(|(name, _)| name).collect();
         let groups = self.group_sums.into_iter();
         let mut groups: Vec<ChunkGroup> = groups.map(|(key, sum)| (key, sum, Vec::new())).collect();
         for (key, sum) in self.stack_sums {

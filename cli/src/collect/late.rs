@@ -13,7 +13,7 @@ const MAX_LABELS: usize = 16;
 /// The late labels of a chunk, by thread, each in the order of time.
 pub(super) struct LateLabels<'c>(HashMap<EntryIndex, Vec<LateLabel<'c>>>);
 
-struct LateLabel<'c> {
+pub(super) struct LateLabel<'c> {
     /// First and last nanosecond of the samples that it is for.
     first: i64,
     last: i64,
@@ -54,53 +54,27 @@ impl<'c> LateLabels<'c> {
         Self(by_thread)
     }
 
-    /// A sample with the labels that its thread was given later.
-    pub(super) fn complete<'s>(&'s self, sample: &'s Sample<'c>) -> LabelledSample<'s, 'c> {
-        LabelledSample {
-            sample,
-            late: self.near(sample).unwrap_or_default(),
-        }
-    }
-
     /// The last ones that had begun when a sample was taken.
-    fn near(&self, sample: &Sample<'_>) -> Option<&[LateLabel<'c>]> {
+    pub(super) fn near(&self, sample: &Sample<'_>) -> &[LateLabel<'c>] {
         if self.0.is_empty() {
-            return None;
+            return &[];
         }
-        let labels = self.0.get(&sample.thread_entry()?)?;
-        let begun = labels.partition_point(|label| label.first <= sample.start_nanos);
-        Some(&labels[begun.saturating_sub(MAX_LABELS)..begun])
-    }
-}
-
-/// A sample with the labels that became known while its request ran.
-#[derive(Clone, Copy)]
-pub(super) struct LabelledSample<'s, 'c> {
-    pub(super) sample: &'s Sample<'c>,
-    late: &'s [LateLabel<'c>],
-}
-
-impl<'c> LabelledSample<'_, 'c> {
-    /// Place of the value that the sample has in a column, or was given later.
-    pub(super) fn value_entry(&self, column: usize) -> Option<EntryIndex> {
-        let entry = self.sample.value_entry(column)?;
-        if self.late.is_empty() {
-            return Some(entry);
-        }
-        let Some(name) = self.sample.columns().names().nth(column) else {
-            return Some(entry);
+        let thread = sample.thread_entry();
+        let Some(labels) = thread.and_then(|thread| self.0.get(&thread)) else {
+            return &[];
         };
-        Some(better(self.late, self.sample.start_nanos, name, entry))
-    }
-
-    /// The value itself.
-    pub(super) fn value(&self, column: usize) -> Option<&'c str> {
-        self.sample.value_at(column, self.value_entry(column)?)
+        let begun = labels.partition_point(|label| label.first <= sample.start_nanos);
+        &labels[begun.saturating_sub(MAX_LABELS)..begun]
     }
 }
 
 /// A label may be followed by a better one.
-fn better(near: &[LateLabel<'_>], at: i64, attribute: &str, entry: EntryIndex) -> EntryIndex {
+pub(super) fn better(
+    near: &[LateLabel<'_>],
+    at: i64,
+    attribute: &str,
+    entry: EntryIndex,
+) -> EntryIndex {
     let fitting = near
         .iter()
         .filter(|label| at <= label.last && label.attribute == attribute);

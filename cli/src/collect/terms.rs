@@ -5,8 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use jfr_format::read::EntryIndex;
-
 use crate::filter::Filter;
 use crate::text;
 
@@ -19,8 +17,8 @@ const MAX_PLACES: usize = 60;
 #[derive(Default)]
 pub(super) struct ChunkTerm {
     passed: u64,
-    /// By event type, whose pools may be others, and place in the pool.
-    values: HashMap<(usize, EntryIndex), (Arc<str>, u64)>,
+    /// By event type, whose pools may be others, and number of the value.
+    values: HashMap<(usize, u32), (Arc<str>, u64)>,
 }
 
 impl ChunkTerm {
@@ -28,12 +26,12 @@ impl ChunkTerm {
     pub(super) fn count(
         &mut self,
         passes: bool,
-        entry: Option<(usize, EntryIndex)>,
+        number: Option<(usize, u32)>,
         text: impl FnOnce() -> Arc<str>,
     ) {
         self.passed += u64::from(passes);
-        if let Some(entry) = entry {
-            self.values.entry(entry).or_insert_with(|| (text(), 0)).1 += 1;
+        if let Some(number) = number {
+            self.values.entry(number).or_insert_with(|| (text(), 0)).1 += 1;
         }
     }
 }

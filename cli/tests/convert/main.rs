@@ -7,6 +7,7 @@ mod calls;
 #[path = "../common/mod.rs"]
 mod common;
 mod firefox;
+mod joined;
 mod labels;
 mod otlp;
 mod parquet;

@@ -17,6 +17,12 @@ const WEIGHTED: [&str; 7] = [
     "datadog.MethodSample",
     "datadog.ObjectSample",
 ];
+
+/// Whether the type of a field with this name is that of an attribute column.
+pub fn is_attribute_column(type_name: &str) -> bool {
+    type_name.ends_with(COLUMN_TYPE_END)
+}
+
 /// Whether a type holds samples of running threads: `jdk.ExecutionSample`, `jdk.CPUTimeSample`,
 /// Datadog's, and `jdk.NativeMethodSample` if it has a weight: then it means CPU time, while the
 /// JDK's own counts waiting threads too.
@@ -125,7 +131,7 @@ impl SampleColumns {
             };
             let type_name = &*metadata.at(ty).name;
             return match (&*field.name, type_name) {
-                (_, name) if name.ends_with(COLUMN_TYPE_END) => {
+                (_, name) if is_attribute_column(name) => {
                     self.columns.push(AttributeColumn {
                         name: field.name.clone(),
                         value_type: ty,
