@@ -14,6 +14,7 @@ use super::joined::JoinedLabels;
 use super::labelled::LabelledSample;
 use super::late::LateLabels;
 use super::pauses::Pauses;
+use super::process::ProcessFacts;
 use super::query::{ATTRIBUTE_PREFIX, Query};
 use super::stacks::{FrameName, StackList, StackNumbers};
 use super::sums::{GroupKey, Moment, StackSum, Sum};
@@ -37,6 +38,7 @@ pub(crate) struct ChunkSums {
     pub(super) first_nanos: i64,
     pub(super) last_nanos: i64,
     pub(super) sample_types: Vec<Arc<str>>,
+    pub(super) process: ProcessFacts,
     /// Samples of the wanted types, and what each `--where` makes of them.
     pub(super) samples_seen: u64,
     pub(super) terms: Vec<ChunkTerm>,
@@ -362,6 +364,7 @@ impl<'c> Collector<'c> {
             first_nanos: start.nanos,
             last_nanos: end,
             sample_types,
+            process: ProcessFacts::of(chunk),
             samples_seen: 0,
             terms: terms.map(|_| ChunkTerm::default()).collect(),
         };

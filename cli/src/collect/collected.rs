@@ -9,6 +9,7 @@ use jfr_format::read::ParsedChunk;
 
 use super::chunk::{ChunkGroup, ChunkSums, collect_chunk_each};
 use super::counters::FileCounters;
+use super::process::ProcessFacts;
 use super::query::{ATTRIBUTE_PREFIX, BUILT_IN, Query, key_of};
 use super::stacks::{FrameName, StackList, StackTable};
 use super::sums::{Sum, TypeSums, Values, add_all};
@@ -50,6 +51,8 @@ pub(crate) struct Collected {
     pub(crate) terms: Terms,
     /// Names of event types that the files declare and that have a stack.
     pub(crate) sample_types: BTreeSet<Arc<str>>,
+    /// What the recording says about its process.
+    pub(crate) process: ProcessFacts,
 }
 
 impl Collected {
@@ -224,6 +227,7 @@ impl Collected {
         self.interval_guessed |= chunk.interval_guessed;
         self.spans.push((chunk.first_nanos, chunk.last_nanos));
         self.sample_types.extend(chunk.sample_types);
+        self.process.merge(chunk.process);
     }
 }
 

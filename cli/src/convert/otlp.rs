@@ -13,9 +13,12 @@ use super::protobuf::Message;
 use super::resource::resource;
 use crate::collect::{FrameKind, FrameName, Moment, THREAD};
 
-/// Attributes with the ids of a link, as texts of hexadecimal digits.
-const TRACE_ID: &str = "trace_id";
-const SPAN_ID: &str = "span_id";
+/// Labels with the ids of a link, of trace and span, as texts of hexadecimal digits: attributes, and
+/// those of OpenTelemetry's own event for a scope.
+const LINKS: [[&str; 2]; 2] = [
+    ["trace_id", "span_id"],
+    ["joined:Scope.traceId", "joined:Scope.spanId"],
+];
 /// What OpenTelemetry calls the thread.
 const THREAD_NAME: &str = "thread.name";
 const FRAME_TYPE: &str = "profile.frame.type";
@@ -63,6 +66,9 @@ impl<K: Hash + Eq> Table<K> {
     }
 }
 
+/// Ids of a trace and of a span.
+type LinkIds = ([u8; 16], [u8; 8]);
+
 /// The tables that all profiles share.
 struct Dictionary<'p> {
     strings: HashMap<&'p str, u64>,
@@ -73,7 +79,7 @@ struct Dictionary<'p> {
     stacks: Table<Vec<u64>>,
     /// By places of key and value.
     attributes: Table<(u64, &'p str)>,
-    links: Table<([u8; 16], [u8; 8])>,
+    links: Table<LinkIds>,
 }
 
 impl<'p> Dictionary<'p> {
@@ -138,7 +144,7 @@ impl<'p> Dictionary<'p> {
         })
     }
 
-    fn link(&mut self, ids: ([u8; 16], [u8; 8])) -> u64 {
+    fn link(&mut self, ids: LinkIds) -> u64 {
         self.links.place(ids, |(trace, span), message| {
             message.bytes_field(1, trace);
             message.bytes_field(2, span);
@@ -170,18 +176,21 @@ impl<'p> Dictionary<'p> {
     }
 }
 
-/// The ids of a link, if both labels are what OpenTelemetry takes: not zero, of the right length.
-fn link_of(labels: &[(&str, &str)]) -> Option<([u8; 16], [u8; 8])> {
-    let id = |wanted| {
-        let mut labels = labels.iter();
-        labels
-            .find(|(key, _)| *key == wanted)
-            .map(|(_, value)| *value)
-    };
-    let (mut trace, mut span) = ([0; 16], [0; 8]);
-    from_hex(id(TRACE_ID)?, &mut trace)?;
-    from_hex(id(SPAN_ID)?, &mut span)?;
-    (trace != [0; 16] && span != [0; 8]).then_some((trace, span))
+/// The ids of a link, if two labels are what OpenTelemetry takes: not zero, of the right length.
+/// With the names of these labels.
+fn link_of(labels: &[(&str, &str)]) -> Option<([&'static str; 2], LinkIds)> {
+    LINKS.into_iter().find_map(|names| {
+        let id = |wanted| {
+            let mut labels = labels.iter();
+            labels
+                .find(|(key, _)| *key == wanted)
+                .map(|(_, value)| *value)
+        };
+        let (mut trace, mut span) = ([0; 16], [0; 8]);
+        from_hex(id(names[0])?, &mut trace)?;
+        from_hex(id(names[1])?, &mut span)?;
+        (trace != [0; 16] && span != [0; 8]).then_some((names, (trace, span)))
+    })
 }
 
 fn from_hex(text: &str, into: &mut [u8]) -> Option<()> {
@@ -207,7 +216,7 @@ pub(super) fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
         scoped.message(2, &profile_of(profile, kind, &mut dictionary));
     }
     let mut resourced = Message::default();
-    resourced.message(1, &resource());
+    resourced.message(1, &resource(&profile.process));
     resourced.message(2, &scoped);
     drop(scoped);
     let mut data = Message::default();
@@ -268,7 +277,7 @@ fn identify<'p>(
     let link = link_of(labels);
     let mut attributes: BTreeMap<&str, u64> = BTreeMap::new();
     for &(key, value) in labels {
-        if link.is_some() && [TRACE_ID, SPAN_ID].contains(&key) {
+        if link.is_some_and(|(names, _)| names.contains(&key)) {
             continue;
         }
         let key = if key == THREAD { THREAD_NAME } else { key };
@@ -276,7 +285,7 @@ fn identify<'p>(
         attribute.or_insert_with(|| dictionary.attribute(key, value));
     }
     into.packed(2, attributes.into_values());
-    into.unsigned(3, link.map_or(0, |ids| dictionary.link(ids)));
+    into.unsigned(3, link.map_or(0, |(_, ids)| dictionary.link(ids)));
 }
 
 /// Begin and length of the time that holds all samples.

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use crate::args::{ConvertArgs, FilterArgs};
 use crate::collect::{
-    self, Collected, FrameName, GroupKey, Moment, Query, StackList, StackSum, Sum, THREAD, key_of,
+    self, Collected, FrameName, GroupKey, Moment, ProcessFacts, Query, StackList, StackSum, Sum,
+    THREAD, key_of,
 };
 use crate::filter::{Filter, Unit};
 use crate::input::Outcome;
@@ -43,6 +44,8 @@ pub(super) struct Profile {
     /// Begin of the recordings, since 1970.
     pub(super) start_nanos: i64,
     pub(super) end_nanos: i64,
+    /// What the recordings say about their process.
+    pub(super) process: ProcessFacts,
 }
 
 /// The samples of one kind.
@@ -222,6 +225,7 @@ pub(super) fn read(
         kinds: Vec::new(),
         start_nanos: 0,
         end_nanos: 0,
+        process: ProcessFacts::default(),
     };
     let mut first_failure = None;
     for (collected, query) in collected.into_iter().zip(&queries) {
@@ -233,7 +237,8 @@ pub(super) fn read(
             first_failure.get_or_insert(failure);
             continue;
         }
-        let (kind, collected) = Kind::of(collected, query);
+        let (kind, mut collected) = Kind::of(collected, query);
+        profile.process = std::mem::take(&mut collected.process);
         if queries.len() == 1 {
             collected.warn_left_out();
         }

@@ -1,24 +1,36 @@
-//! What the samples are of, for OpenTelemetry: from the variables that its own tools read.
+//! What the samples are of, for OpenTelemetry: from the variables that its own tools read, and from
+//! the recording where these say nothing.
 
 use std::collections::BTreeMap;
 
 use super::protobuf::Message;
+use crate::collect::{Fact, ProcessFacts};
 
 const SERVICE_NAME: &str = "service.name";
 /// The specification's name for a service that nobody named.
 const UNKNOWN_SERVICE: &str = "unknown_service:java";
 
 /// The message `Resource`.
-pub(super) fn resource() -> Message {
+pub(super) fn resource(process: &ProcessFacts) -> Message {
     let variable = |name| std::env::var(name).unwrap_or_default();
     let attributes = attributes(
         &variable("OTEL_SERVICE_NAME"),
         &variable("OTEL_RESOURCE_ATTRIBUTES"),
     );
+    let attributes = attributes.into_iter();
+    let mut facts: BTreeMap<String, Fact> = attributes
+        .map(|(key, value)| (key, Fact::Text(value)))
+        .collect();
+    for (key, fact) in process.iter() {
+        facts.entry(key.to_owned()).or_insert_with(|| fact.clone());
+    }
     let mut resource = Message::default();
-    for (key, value) in attributes {
+    for (key, fact) in facts {
         let mut any = Message::default();
-        any.text(1, &value);
+        match fact {
+            Fact::Text(text) => any.text(1, &text),
+            Fact::Number(number) => any.unsigned(3, number.cast_unsigned()),
+        }
         let mut pair = Message::default();
         pair.text(1, &key);
         pair.message(2, &any);

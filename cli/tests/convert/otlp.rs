@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use ctxagent_events::JvmInformation;
 use jfr_format::write::{Attribute, Ticks};
 
 use crate::wire::{Field, all, number, packed, packed_fixed};
@@ -115,7 +116,11 @@ impl Decoded {
         let attributes = messages(messages(resources[0], 1).next().unwrap(), 1);
         let resource = attributes.map(|pair| {
             let value = messages(pair, 2).next().unwrap();
-            (all(pair, 1)[0].text(), all(value, 1)[0].text())
+            let text = match all(value, 1).first() {
+                Some(text) => text.text(),
+                None => number(value, 3).to_string(),
+            };
+            (all(pair, 1)[0].text(), text)
         });
         let scope = messages(resources[0], 2).next().unwrap();
         let sample = |bytes: &[u8]| Sample {
@@ -405,4 +410,43 @@ fn the_resource_is_what_the_environment_says() {
         decoded.resource,
         [pair("host.name", "h,1"), pair("service.name", "shop")]
     );
+}
+
+#[test]
+fn the_resource_has_what_the_recording_says_about_its_process() {
+    let shop = |pid| {
+        let mut shop = Shop::with(|config| {
+            config.environment.jvm = Some(JvmInformation {
+                name: Some("Our VM".to_owned()),
+                version: Some("21.0.1".to_owned()),
+                arguments: Some("-Dsecret=x".to_owned()),
+                pid,
+                ..JvmInformation::default()
+            });
+            config.environment.os = Some("Linux".to_owned());
+        });
+        shop.sample(Some("/a"), None, "m", 1);
+        shop.bytes()
+    };
+    let dir = TestDir::new()
+        .with("a.jfr", &shop(42))
+        .with("b.jfr", &shop(43));
+    let resource = |files: &[&str], attributes: &str| {
+        let call = [&["convert", "-o", "otlp=-"], files].concat();
+        let mut command = dir.command(&call);
+        command.env("OTEL_SERVICE_NAME", "shop");
+        command.env("OTEL_RESOURCE_ATTRIBUTES", attributes);
+        let decoded = Decoded::new(&command.output().unwrap().stdout);
+        let pairs = decoded.resource.iter();
+        let pairs: Vec<String> = pairs.map(|(key, value)| format!("{key}={value}")).collect();
+        pairs.join(" ")
+    };
+    let of_both = "os.description=Linux process.runtime.description=21.0.1 \
+                   process.runtime.name=Our VM service.name=shop";
+    let of_one = of_both.replace("Linux", "Linux process.pid=42");
+    assert_eq!(resource(&["a.jfr"], ""), of_one);
+    assert_eq!(resource(&["a.jfr", "b.jfr"], ""), of_both);
+    // Who runs `ctxjfr` knows better.
+    let named = resource(&["a.jfr"], "os.description=mine");
+    assert_eq!(named, of_one.replace("Linux", "mine"));
 }
