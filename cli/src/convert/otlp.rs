@@ -4,14 +4,16 @@
 //! event with the same stack and labels. Labels are attributes; a trace and a span are a link. The
 //! dictionary has what is referred to, each thing once, behind a zero element.
 
-use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
+mod dictionary;
+
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::profile::{Kind, MAX_VALUE, Profile};
 use super::protobuf::Message;
 use super::resource::resource;
-use crate::collect::{FrameKind, FrameName, Moment, THREAD};
+use crate::collect::{Moment, THREAD};
+use dictionary::{Dictionary, LinkIds};
 
 /// Labels with the ids of a link, of trace and span, as texts of hexadecimal digits: attributes, and
 /// those of OpenTelemetry's own event for a scope.
@@ -21,160 +23,8 @@ const LINKS: [[&str; 2]; 2] = [
 ];
 /// What OpenTelemetry calls the thread.
 const THREAD_NAME: &str = "thread.name";
-const FRAME_TYPE: &str = "profile.frame.type";
-
-/// Numbers of the tables in the dictionary.
-mod table {
-    pub(super) const MAPPING: u32 = 1;
-    pub(super) const LOCATION: u32 = 2;
-    pub(super) const FUNCTION: u32 = 3;
-    pub(super) const LINK: u32 = 4;
-    pub(super) const STRING: u32 = 5;
-    pub(super) const ATTRIBUTE: u32 = 6;
-    pub(super) const STACK: u32 = 7;
-}
-
-/// Elements with their places; that of the zero element, 0, means none.
-struct Table<K> {
-    places: HashMap<K, u64>,
-    encoded: Message,
-    number: u32,
-}
-
-impl<K: Hash + Eq> Table<K> {
-    fn new(number: u32) -> Self {
-        let mut encoded = Message::default();
-        encoded.message(number, &Message::default());
-        Self {
-            places: HashMap::new(),
-            encoded,
-            number,
-        }
-    }
-
-    /// The place of an element, which `encode` writes if it is new.
-    fn place(&mut self, element: K, encode: impl FnOnce(&K, &mut Message)) -> u64 {
-        if let Some(&place) = self.places.get(&element) {
-            return place;
-        }
-        let mut message = Message::default();
-        encode(&element, &mut message);
-        self.encoded.message(self.number, &message);
-        let place = self.places.len() as u64 + 1;
-        self.places.insert(element, place);
-        place
-    }
-}
-
-/// Ids of a trace and of a span.
-type LinkIds = ([u8; 16], [u8; 8]);
-
-/// The tables that all profiles share.
-struct Dictionary<'p> {
-    strings: HashMap<&'p str, u64>,
-    encoded_strings: Message,
-    functions: Table<u64>,
-    /// By function, line and attribute of the frame's type.
-    locations: Table<(u64, u32, u64)>,
-    stacks: Table<Vec<u64>>,
-    /// By places of key and value.
-    attributes: Table<(u64, &'p str)>,
-    links: Table<LinkIds>,
-}
-
-impl<'p> Dictionary<'p> {
-    fn new() -> Self {
-        let mut encoded_strings = Message::default();
-        encoded_strings.text(table::STRING, "");
-        Self {
-            strings: HashMap::from([("", 0)]),
-            encoded_strings,
-            functions: Table::new(table::FUNCTION),
-            locations: Table::new(table::LOCATION),
-            stacks: Table::new(table::STACK),
-            attributes: Table::new(table::ATTRIBUTE),
-            links: Table::new(table::LINK),
-        }
-    }
-
-    fn string(&mut self, text: &'p str) -> u64 {
-        let next = self.strings.len() as u64;
-        *self.strings.entry(text).or_insert_with(|| {
-            self.encoded_strings.text(table::STRING, text);
-            next
-        })
-    }
-
-    fn attribute(&mut self, key: &'p str, value: &'p str) -> u64 {
-        let key = self.string(key);
-        self.attributes.place((key, value), |_, message| {
-            let mut any = Message::default();
-            any.text(1, value);
-            message.unsigned(1, key);
-            message.message(2, &any);
-        })
-    }
-
-    fn location(&mut self, frame: &'p FrameName) -> u64 {
-        let name = self.string(&frame.text);
-        let function = self
-            .functions
-            .place(name, |&name, message| message.unsigned(1, name));
-        let frame_type = match frame.kind {
-            FrameKind::Compiled | FrameKind::Inlined | FrameKind::Interpreted => Some("jvm"),
-            FrameKind::Native | FrameKind::Cpp => Some("native"),
-            FrameKind::Kernel => Some("kernel"),
-            FrameKind::Label | FrameKind::Missing => None,
-        };
-        let frame_type = frame_type.map_or(0, |name| self.attribute(FRAME_TYPE, name));
-        let element = (function, frame.line, frame_type);
-        self.locations
-            .place(element, |&(function, line, frame_type), message| {
-                let mut encoded = Message::default();
-                encoded.unsigned(1, function);
-                encoded.unsigned(2, line.into());
-                message.message(3, &encoded);
-                message.packed(4, (frame_type > 0).then_some(frame_type).into_iter());
-            })
-    }
-
-    fn stack(&mut self, locations: Vec<u64>) -> u64 {
-        self.stacks.place(locations, |locations, message| {
-            message.packed(1, locations.iter().copied());
-        })
-    }
-
-    fn link(&mut self, ids: LinkIds) -> u64 {
-        self.links.place(ids, |(trace, span), message| {
-            message.bytes_field(1, trace);
-            message.bytes_field(2, span);
-        })
-    }
-
-    fn value_type(&mut self, (name, unit): (&'p str, &'p str)) -> Message {
-        let mut message = Message::default();
-        message.unsigned(1, self.string(name));
-        message.unsigned(2, self.string(unit));
-        message
-    }
-
-    /// All tables as one message; there is no mapping.
-    fn message(&self) -> Message {
-        let mut message = Message::default();
-        message.message(table::MAPPING, &Message::default());
-        for encoded in [
-            &self.locations.encoded,
-            &self.functions.encoded,
-            &self.links.encoded,
-            &self.encoded_strings,
-            &self.attributes.encoded,
-            &self.stacks.encoded,
-        ] {
-            message.append(encoded);
-        }
-        message
-    }
-}
+/// A label of that name.
+const THREAD_NAME_LABEL: &str = "label:thread.name";
 
 /// The ids of a link, if two labels are what OpenTelemetry takes: not zero, of the right length.
 /// With the names of these labels.
@@ -280,7 +130,11 @@ fn identify<'p>(
         if link.is_some_and(|(names, _)| names.contains(&key)) {
             continue;
         }
-        let key = if key == THREAD { THREAD_NAME } else { key };
+        let key = match key {
+            THREAD => THREAD_NAME,
+            THREAD_NAME => THREAD_NAME_LABEL,
+            key => key,
+        };
         let attribute = attributes.entry(key);
         attribute.or_insert_with(|| dictionary.attribute(key, value));
     }
@@ -298,4 +152,30 @@ fn span(all: &Profile, kind: &Kind) -> (u64, u64) {
     }
     let (first, end) = (first.max(0), end.max(1));
     (first.cast_unsigned(), end.abs_diff(first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_have_both_ids_of_one_origin() {
+        let trace = "0af7651916cd43dd8448eb211c80319c";
+        let span = "b7ad6b7169203331";
+        let is_link = |labels: &[(&str, &str)]| link_of(labels).is_some();
+        for [trace_key, span_key] in LINKS {
+            assert!(is_link(&[(span_key, span), (trace_key, trace)]));
+            assert!(!is_link(&[(trace_key, trace)]));
+            assert!(!is_link(&[
+                (trace_key, trace),
+                (span_key, "0000000000000000")
+            ]));
+            assert!(!is_link(&[(trace_key, span), (span_key, span)]));
+            assert!(!is_link(&[
+                (trace_key, trace),
+                (span_key, "b7ad6b716920333z")
+            ]));
+        }
+        assert!(!is_link(&[(LINKS[0][0], trace), (LINKS[1][1], span)]));
+    }
 }

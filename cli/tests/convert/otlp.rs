@@ -450,3 +450,20 @@ fn the_resource_has_what_the_recording_says_about_its_process() {
     let named = resource(&["a.jfr"], "os.description=mine");
     assert_eq!(named, of_one.replace("Linux", "mine"));
 }
+
+#[test]
+fn a_label_called_like_the_thread_is_another() {
+    let mut shop = Shop::new();
+    let attribute = Attribute {
+        name: "thread.name".into(),
+        ..Attribute::default()
+    };
+    shop.r.attribute(Ticks(2), 0, &attribute).unwrap();
+    shop.sample(Some("/a"), None, "m", 1);
+    let dir = TestDir::new().with("t.jfr", &shop.bytes());
+    let decoded = Decoded::new(&converted(&dir, "t.jfr", "otlp", &[]));
+    for (key, value) in [("thread.name", "worker-1"), ("label:thread.name", "/a")] {
+        let totals = decoded.totals("cpu", key);
+        assert_eq!(totals, Totals::from([(Some(value.to_owned()), 10_000_000)]));
+    }
+}
