@@ -11,9 +11,11 @@ mod late;
 mod pauses;
 mod process;
 mod query;
+mod sources;
 mod stacks;
 mod sums;
 mod terms;
+mod type_work;
 
 pub(crate) use chunk::{ChunkSums, Start, collect_chunk, collect_chunk_from};
 pub(crate) use collected::{Collected, collect, collect_each};

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 use jfr_format::read::ParsedChunk;
 
-use super::chunk::{ChunkGroup, ChunkSums, collect_chunk_each};
+use super::chunk::{ChunkSums, collect_chunk_each};
 use super::counters::FileCounters;
 use super::process::ProcessFacts;
 use super::query::{ATTRIBUTE_PREFIX, BUILT_IN, Query, key_of};
 use super::stacks::{FrameName, StackList, StackTable};
 use super::sums::{Sum, TypeSums, Values, add_all};
 use super::terms::Terms;
+use super::type_work::ChunkGroup;
 use crate::filter::{ALLOCATIONS, EXECUTION, Events, Filter, glob_match, matches_type};
 use crate::input::{self, Outcome};
 use crate::output::{self, Failure, Output};
