@@ -343,6 +343,35 @@ fn killed_recorder_leaves_nothing() {
     }
 }
 
+/// It answers from the moment when it catches the signal, and loads agents some time later.
+#[test]
+fn jvm_that_is_starting_is_waited_for() {
+    for jdk in Jdk::all() {
+        // The moment is short: some of these meet it.
+        for _ in 0..3 {
+            let test_dir = TestDir::new();
+            let tool = Tool::new(&test_dir);
+            let jvm = plain(jdk, &test_dir).main("Target", &["serve"]).start();
+            let pid = jvm.pid().to_string();
+            jvm.wait_until("it catches the signal", || catches_quit(&pid));
+            let output = tool.run(&["start", &pid, "file=app.jfr"]).success();
+            assert!(output.stdout.contains("recording to "), "{jdk}: {output:?}");
+            jvm.wait_for_line("ready");
+            assert_eq!(jvm.end().stdout, "ready\nanswer 6765\n", "{jdk}");
+        }
+    }
+}
+
+/// Whether a process has a handler for SIGQUIT, number 3.
+fn catches_quit(pid: &str) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let mut masks = status
+        .lines()
+        .filter_map(|line| line.strip_prefix("SigCgt:"));
+    let mask = u64::from_str_radix(masks.next().unwrap().trim(), 16).unwrap();
+    mask & 1 << (3 - 1) != 0
+}
+
 #[test]
 fn recording_ends_with_its_jvm() {
     let test_dir = TestDir::new();

@@ -15,15 +15,18 @@ use crate::jvm::jni::{Argument, Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use crate::options::{self, Command, Options};
-use crate::os::{copies, process};
+use crate::os::{copies, process, stall_tolerant};
 use crate::session::Hooks;
 use jni_sys::{JNIEnv, jint, jobject};
 use jvmti_sys::JvmtiEnv;
+use std::time::Duration;
 
 const OK: jint = 0;
 const FAILED: jint = 1;
 /// Return code of an attach where the environment switches the agent off.
 const SWITCHED_OFF: jint = 4;
+/// A VM that starts accepts an attach before it grants an environment; so long it may take.
+const START_LIMIT: Duration = Duration::from_secs(10);
 /// The functions of `entry` that the session calls.
 const HOOKS: Hooks = Hooks {
     mounts: callbacks::MOUNTS,
@@ -69,7 +72,7 @@ fn load(vm: Vm, text: &str) -> jint {
     log::configure_load(&options);
     let strict = options.strict;
     let is_idle = options.command == Command::Load && !is_refused;
-    match prepare(vm, options) {
+    match prepare(vm, options, Duration::ZERO) {
         Ok(_) if is_refused && strict => FAILED,
         Ok(_) => {
             if is_idle {
@@ -170,21 +173,22 @@ fn first_attach(vm: Vm, options: &Options) -> Result<(&'static Agent, Jni), Stri
     let jni = vm
         .env()
         .ok_or("the attaching thread is not known to the JVM")?;
-    let agent = prepare(vm, options.clone())?;
+    let agent = prepare(vm, options.clone(), START_LIMIT)?;
     agent.go_live(HOOKS, jni)?;
     Ok((agent, jni))
 }
 
-/// Creates environment, callbacks and the global agent, for load and attach.
-fn prepare(vm: Vm, options: Options) -> Result<&'static Agent, String> {
+/// Creates environment, callbacks and the global agent, for load and attach. The VM has an
+/// environment for us within `limit`.
+fn prepare(vm: Vm, options: Options, limit: Duration) -> Result<&'static Agent, String> {
     // First, because even an unused environment makes each switch of a virtual thread slower.
     if let Some(path) = copies::active_copy() {
         return Err(format!(
             "another copy of the agent, {path}, is active in this process"
         ));
     }
-    let jvmti = Jvmti::new(vm.raw())
-        .map_err(|error| format!("this JVM gives no JVMTI environment: {error}"))?;
+    let jvmti = stall_tolerant::first_value(limit, || Jvmti::new(vm.raw()).ok())
+        .ok_or("this JVM gives no JVMTI environment")?;
     let created = jvmti
         .add_capabilities()
         .map_err(|error| {

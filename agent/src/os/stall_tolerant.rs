@@ -22,14 +22,23 @@ pub(crate) fn wait<T>(
 
 /// Waits until something holds; `false` if it does not within `limit`.
 pub(crate) fn until(limit: Duration, holds: impl Fn() -> bool) -> bool {
+    first_value(limit, || holds().then_some(())).is_some()
+}
+
+/// The first value that `look` gives, which is called at least once; `None` if it gives none within
+/// `limit`.
+pub(crate) fn first_value<T>(limit: Duration, look: impl Fn() -> Option<T>) -> Option<T> {
     let attempt = |step: Duration| {
         let end = Instant::now() + step;
-        while !holds() && Instant::now() < end {
+        loop {
+            let value = look();
+            if value.is_some() || Instant::now() >= end {
+                return value;
+            }
             thread::park_timeout(LOOK_AGAIN);
         }
-        holds().then_some(())
     };
-    wait(limit, attempt).is_some()
+    look().or_else(|| wait(limit, attempt))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Loads an agent into a JVM.
 
 use std::io::ErrorKind;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::channel;
 use crate::error::AttachError;
@@ -11,6 +11,10 @@ use crate::protocol::{self, Version};
 
 /// A process that ends closes its sockets before it counts as ended.
 const END_DELAY: Duration = Duration::from_millis(200);
+/// A JVM listens before it has started as far as it loads agents; how long that may take, and after
+/// which time it is asked again.
+const START_LIMIT: Duration = Duration::from_secs(10);
+const START_PAUSE: Duration = Duration::from_millis(20);
 
 impl JvmProcess {
     /// Has the JVM load an agent, or call a loaded one again, and returns what the agent's
@@ -45,7 +49,14 @@ impl JvmProcess {
             version = Version::of_reply(&reply);
         }
         let request = version.load_request(library, options)?;
-        protocol::agent_code(&self.ask(&request, limit, helper)?)
+        let deadline = Instant::now() + START_LIMIT;
+        loop {
+            let reply = self.ask(&request, limit, helper)?;
+            let may_wait = protocol::is_starting(&reply) && Instant::now() < deadline;
+            if !may_wait || self.ended_within(START_PAUSE) {
+                return protocol::agent_code(&reply);
+            }
+        }
     }
 
     /// Sends a request and returns the reply.

@@ -16,6 +16,8 @@ const MAX_REPLY_BYTES: u64 = 64 << 10;
 const RETURN_CODE: &str = "return code: ";
 /// What JDK 21 and later say where agents may not be loaded.
 const NOT_ENABLED: &str = "Dynamic agent loading is not enabled";
+/// What JDK 24 and later say before they have started.
+const NOT_YET: &str = "Dynamic agent loading is only permitted in the live phase";
 
 /// A version of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +90,11 @@ pub(crate) fn exchange(mut stream: impl Read + Write, request: &[u8]) -> io::Res
     Ok(String::from_utf8_lossy(&reply).into_owned())
 }
 
+/// Whether the JVM refuses only because it is starting.
+pub(crate) fn is_starting(reply: &str) -> bool {
+    reply.contains(NOT_YET)
+}
+
 /// The code that the agent returned.
 pub(crate) fn agent_code(reply: &str) -> Result<i32, AttachError> {
     if reply.is_empty() {
@@ -113,6 +120,16 @@ pub(crate) fn agent_code(reply: &str) -> Result<i32, AttachError> {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+
+    /// As JDK 25 answers while it starts, and what is final.
+    #[test]
+    fn only_a_jvm_that_starts_is_asked_again() {
+        assert!(is_starting(
+            "1\nDynamic agent loading is only permitted in the live phase\n"
+        ));
+        assert!(!is_starting("1\nDynamic agent loading is not enabled.\n"));
+        assert!(!is_starting("0\nreturn code: 0\n"));
+    }
 
     #[test]
     fn request_is_version_command_and_three_arguments() {
