@@ -406,8 +406,8 @@ pub const TABLE: &[Row] = &[
         scope: Scope::Start,
         help: "How stacks are walked. vm: the own walker, then AsyncGetCallTrace. asgct: that \
                alone, even where it is known to crash. shadow: that, compared with the own \
-               walker. no: not at all. auto: vm on 17, 21 and 25, else asgct where it is not \
-               known to crash, else no.",
+               walker. no: not at all. auto: vm from 17 on where the VM's structures are \
+               known, else asgct where it is not known to crash, else no.",
         set: |o, v| {
             o.cstack = v
                 .pick([

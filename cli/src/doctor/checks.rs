@@ -12,7 +12,9 @@ use crate::target;
 /// The oldest JDK whose stacks and virtual threads the agent follows, and the newest that it was
 /// tried with.
 const OLDEST: u32 = 17;
-const NEWEST_TRIED: u32 = 25;
+const NEWEST_TRIED: u32 = 27;
+/// From here on the frames that a virtual thread has in the heap are not known.
+const WITHOUT_HEAP_FRAMES: u32 = 26;
 /// What a VM exports by which the agent knows its structures, and what it reads them with.
 const TABLES: &str = "gHotSpotVMStructs";
 const CHECKED_LOAD: &str = "SafeFetchN_impl";
@@ -100,8 +102,14 @@ const fn words_on(feature: u32) -> (Level, &'static str) {
         return (Level::Note, "totals by context; stacks from 17 on");
     }
     if feature > NEWEST_TRIED {
-        let text = "newer than 25: stacks if the VM's structures are those known, see --trial";
+        let text = "newer than 27: stacks if the VM's structures are those known, see --trial";
         return (Level::Note, text);
+    }
+    if feature >= WITHOUT_HEAP_FRAMES {
+        return (
+            Level::Note,
+            "stacks, but of virtual threads without frames in the heap",
+        );
     }
     (Level::Fine, "whole stacks, and contexts of virtual threads")
 }
