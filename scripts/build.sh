@@ -4,6 +4,7 @@
 #   scripts/build.sh [all|rust|java]            all of it, or one part
 #   scripts/build.sh services                   services with libraries from Maven Central, for
 #                                               the tests of labels
+#   scripts/build.sh starter                    the starter for Spring Boot, and a service with it
 #   scripts/build.sh docs                       the documentation of the crates and of the Java API
 #   scripts/build.sh direct-memory [DIRECTORY]     agent/src/jvm/*.class, which the agent
 #                                                  carries and defines in the boot loader; a test
@@ -33,6 +34,7 @@ case ${1:-all} in
   rust) build_agent ;;
   java) gradle jar >&2 ;;
   services) gradle -Pservices :services:app >&2 ;;
+  starter) gradle -Pstarter :ctxagent-spring-boot-starter:jar :starter-test:app >&2 ;;
   docs)
     RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings" cargo doc --workspace --no-deps --quiet
     gradle javadoc >&2

@@ -2,7 +2,7 @@
 
     dist.py unneed LIBRARY PREFIX          forgets that the library needs one of this prefix
     dist.py jar VERSION OUT API LOADER PLATFORM=LIBRARY...     ctxagent.jar
-    dist.py repository DIRECTORY VERSION ARTIFACT=JARS...      Maven's layout
+    dist.py repository DIRECTORY VERSION ARTIFACT=JARS[=DEPENDENCIES]...     Maven's layout
     dist.py sbom VERSION OUT ARTIFACT...   CycloneDX, from `cargo metadata` on stdin
 """
 
@@ -13,6 +13,7 @@ import struct
 import sys
 import uuid
 import zipfile
+import zlib
 
 GROUP = "io.ctxagent"
 # The oldest date that a zip file can have.
@@ -22,6 +23,8 @@ DESCRIPTIONS = {
     "ctxagent": "JVM agent that labels CPU samples with thread context: the API, the agent of each "
     "platform and what loads it",
     "ctxagent-api": "Thread context for recordings; does nothing without the agent",
+    "ctxagent-spring-boot-starter": "The agent in a service of Spring Boot: properties, an endpoint "
+    "of Actuator, meters",
 }
 
 
@@ -93,7 +96,7 @@ def agent_jar(version, out, api, loader, *libraries):
         data = pathlib.Path(library).read_bytes()
         name = f"META-INF/native-libs/{platform}/libctxagent.so"
         files[name] = data
-        files[f"{name}.sha256"] = hashlib.sha256(data).hexdigest().encode()
+        files[f"{name}.crc32"] = f"{zlib.crc32(data):x}".encode()
     manifest = (
         "Manifest-Version: 1.0\r\n"
         "Implementation-Title: ctxagent\r\n"
@@ -111,7 +114,18 @@ def agent_jar(version, out, api, loader, *libraries):
 # ---- Maven's layout ----
 
 
-def pom(artifact, version):
+def dependency(text):
+    group, name, version = text.split(":")
+    return f"""    <dependency>
+      <groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version>
+    </dependency>
+"""
+
+
+def pom(artifact, version, dependencies):
+    elements = "".join(map(dependency, dependencies))
+    if elements:
+        elements = f"  <dependencies>\n{elements}  </dependencies>\n"
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -124,15 +138,16 @@ def pom(artifact, version):
     <license><name>Apache-2.0</name></license>
     <license><name>MIT</name></license>
   </licenses>
-</project>
+{elements}</project>
 """
 
 
 def repository(directory, version, *artifacts):
-    for artifact, jars in (argument.split("=") for argument in artifacts):
+    for artifact, jars, *dependencies in (argument.split("=") for argument in artifacts):
         place = pathlib.Path(directory, *GROUP.split("."), artifact, version)
         place.mkdir(parents=True)
-        files = {f"{artifact}-{version}.pom": pom(artifact, version).encode()}
+        dependencies = [text for joined in dependencies for text in joined.split(",")]
+        files = {f"{artifact}-{version}.pom": pom(artifact, version, dependencies).encode()}
         for jar in map(pathlib.Path, jars.split(",")):
             files[jar.name] = jar.read_bytes()
         for name, data in files.items():

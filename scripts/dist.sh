@@ -10,9 +10,9 @@
 . "$(dirname "$0")/lib.sh"
 
 readonly DIST=$ROOT/target/dist WORK=$ROOT/target/dist-work GLIBC=2.17
-readonly JAVA=$ROOT/java-api/build
+readonly JAVA=$ROOT/java-api/build STARTER=$ROOT/spring-boot-starter/build/libs
 option SIGN ""
-version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml) starter=ctxagent-spring-boot-starter
 
 platform_of() {
   case $1 in
@@ -88,7 +88,7 @@ natives() {
 }
 
 jars() {
-  local platform libraries=()
+  local platform suffix libraries=()
   for platform in "$@"; do libraries+=("$platform=$WORK/$platform/libctxagent.so"); done
   gradle :ctxagent-api:dist >&2
   cp "$JAVA/libs/ctxagent-api.jar" "$DIST/ctxagent-api-$version.jar"
@@ -97,6 +97,10 @@ jars() {
     cp "$JAVA/libs/ctxagent-api-javadoc.jar" "$DIST/$artifact-$version-javadoc.jar"
   done
   agent_jar "$DIST/ctxagent-$version.jar" "${libraries[@]}"
+  gradle -Pstarter :ctxagent-spring-boot-starter:dist >&2
+  for suffix in "" -sources -javadoc; do
+    cp "$STARTER/$starter$suffix.jar" "$DIST/$starter-$version$suffix.jar"
+  done
 }
 
 # agent_jar FILE PLATFORM=LIBRARY…
@@ -106,11 +110,14 @@ agent_jar() {
 }
 
 repository() {
-  local artifact jars=()
-  for artifact in ctxagent ctxagent-api; do
+  local artifact jars=() spring
+  for artifact in ctxagent ctxagent-api "$starter"; do
     local at=$DIST/$artifact-$version
     jars+=("$artifact=$at.jar,$at-sources.jar,$at-javadoc.jar")
   done
+  spring=$(sed -n "s/^ext.springBootVersion = '\(.*\)'/\1/p" gradle/java-common.gradle)
+  jars[-1]+="=io.ctxagent:ctxagent:$version,"
+  jars[-1]+="org.springframework.boot:spring-boot-starter-actuator:$spring"
   python3 scripts/dist.py repository "$DIST/repository" "$version" "${jars[@]}"
 }
 

@@ -199,6 +199,36 @@ XML
   (cd "$WORK/program" && JAVA_HOME=$CTXAGENT_JAVAC_HOME mvn -B -q compile)
 }
 
+# spring_project: a service of Spring Boot with a line more.
+spring_project() {
+  local spring
+  spring=$(sed -n "s/^ext.springBootVersion = '\(.*\)'/\1/p" gradle/java-common.gradle)
+  mkdir -p "$WORK/spring" && cp -r tests/starter/src "$WORK/spring"
+  echo "rootProject.name = 'spring'" >"$WORK/spring/settings.gradle"
+  cat >"$WORK/spring/build.gradle" <<GRADLE
+apply plugin: 'java'
+repositories {
+  mavenCentral()
+  maven { url 'file://$DIST/repository' }
+}
+dependencies {
+  implementation 'org.springframework.boot:spring-boot-starter-web:$spring'
+  implementation 'io.ctxagent:ctxagent-spring-boot-starter:$version'
+}
+task classPath { doLast { println sourceSets.main.runtimeClasspath.asPath } }
+GRADLE
+  gradle -p "$WORK/spring" classes classPath >"$WORK/spring/class-path"
+}
+
+# is_asked_for_a_dump: over HTTP, and ctxjfr reads it.
+is_asked_for_a_dump() {
+  (cd "$WORK/spring" && "$JAVA_HOME_21/bin/java" -cp "$(tail -n 1 class-path)" starter.Orders \
+    --server.port=0 --management.endpoints.web.exposure.include=ctxagent \
+    ctxagent/start work dump) && cat "$WORK"/spring/dump.bin >"$WORK/spring/dump.jfr" &&
+    "$DIST/ctxjfr" report "$WORK/spring/dump.jfr" --by operation | tee /dev/stderr |
+    grep -q 'GET /orders/{id}'
+}
+
 gradle_project() {
   cat >"$WORK/program/settings.gradle" <<<"rootProject.name = 'program'"
   cat >"$WORK/program/build.gradle" <<GRADLE
@@ -233,6 +263,8 @@ programs() {
     skip "a Maven project" "no mvn here"
   fi
   expect "a Gradle project resolves one line" gradle_project
+  expect "a Spring Boot project resolves one line" spring_project
+  expect "its endpoint gives a dump" is_asked_for_a_dump
   for jdk in 17 21 25; do
     home=$(home_of $jdk)
     [[ -n $home ]] || continue

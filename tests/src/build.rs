@@ -17,6 +17,7 @@ pub fn everything() {
     }
     println!("{}", class_path());
     println!("{}", services());
+    println!("{}", starter());
     for entry in fs::read_dir(root().join("tests/shim")).unwrap() {
         let source = entry.unwrap().path();
         if source.extension().is_some_and(|ext| ext == "c") {
@@ -203,6 +204,17 @@ pub fn services() -> &'static str {
     let built = SERVICES.get_or_init(|| {
         build_script("build.sh", "services")?;
         let jars = root().join("tests/services/build/app/*");
+        Ok(jars.display().to_string())
+    });
+    built.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+/// Class path of `tests/starter`, a service that has the starter for Spring Boot; without the agent.
+pub fn starter() -> &'static str {
+    static STARTER: OnceLock<Result<String, String>> = OnceLock::new();
+    let built = STARTER.get_or_init(|| {
+        build_script("build.sh", "starter")?;
+        let jars = root().join("tests/starter/build/app/*");
         Ok(jars.display().to_string())
     });
     built.as_ref().unwrap_or_else(|failure| panic!("{failure}"))

@@ -231,6 +231,15 @@ impl<'a> Jvm<'a> {
         self
     }
 
+    /// With the service of `tests/starter` and `ctxagent.jar` on the class path, which is what a
+    /// user's one line gives, and nothing else.
+    #[must_use]
+    pub fn starter(mut self) -> Self {
+        let agent = build::agent_jar().display().to_string();
+        self.class_path = vec![agent, build::starter().to_owned()];
+        self
+    }
+
     /// With an environment variable.
     #[must_use]
     pub fn environment(mut self, name: &str, value: &str) -> Self {

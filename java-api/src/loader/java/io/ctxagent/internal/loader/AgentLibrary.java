@@ -1,15 +1,18 @@
 package io.ctxagent.internal.loader;
 
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import java.util.zip.CRC32;
 
 /**
  * The agent library that lies in the jar. It is loaded from a private directory, which is gone
@@ -42,11 +45,12 @@ public final class AgentLibrary implements UnaryOperator<String> {
         byte[] library = verified("/META-INF/native-libs/" + platform() + '/' + NAME);
         Path parent = Path.of(
                 System.getProperty(DIRECTORY_PROPERTY, System.getProperty("java.io.tmpdir")));
-        // For the owner only, as is the file in it.
-        Path directory = Files.createTempDirectory(parent.toAbsolutePath(), "ctxagent");
+        Path directory = createPrivateDirectory(parent.toAbsolutePath());
         Path file = directory.resolve(NAME);
         try {
-            Files.write(file, library, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+            try (OutputStream stream = new FileOutputStream(file.toFile())) {
+                stream.write(library);
+            }
             // So that the agent, which binds natives of loaded classes, finds it.
             loadNatives();
             loader.accept(file.toString());
@@ -60,6 +64,24 @@ public final class AgentLibrary implements UnaryOperator<String> {
         } finally {
             Files.deleteIfExists(file);
             Files.delete(directory);
+        }
+    }
+
+    /**
+     * A directory that only its owner can use. Its name need not be secret, as one that is there is
+     * never taken: so not {@code createTempDirectory}, whose random numbers take 20 ms at first
+     * use.
+     */
+    private static Path createPrivateDirectory(Path parent) throws IOException {
+        FileAttribute<?> ownerOnly =
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+        while (true) {
+            try {
+                return Files.createDirectory(
+                        parent.resolve("ctxagent-" + System.nanoTime()), ownerOnly);
+            } catch (FileAlreadyExistsException taken) {
+                continue;
+            }
         }
     }
 
@@ -94,12 +116,19 @@ public final class AgentLibrary implements UnaryOperator<String> {
         return Files.readString(Path.of("/proc/self/maps")).contains("/ld-musl-");
     }
 
+    /**
+     * The library, if it is what the jar was built with. The checksum finds damage; whoever changes
+     * the library on purpose can change it, too, as any other that lies in the same jar. SHA-256
+     * finds no more, and takes 100 ms in a VM that has compiled nothing yet.
+     */
     private static byte[] verified(String resource) throws IOException {
         byte[] library = read(resource);
-        String expected = new String(read(resource + ".sha256"), StandardCharsets.US_ASCII);
-        if (!expected.equals(sha256(library))) {
+        String expected = new String(read(resource + ".crc32"), StandardCharsets.US_ASCII);
+        CRC32 checksum = new CRC32();
+        checksum.update(library);
+        if (!expected.equals(Long.toHexString(checksum.getValue()))) {
             throw new IOException(resource + " in the jar is not the library that it was built with"
-                    + " (SHA-256 differs); it is not loaded");
+                    + " (its checksum differs); it is not loaded");
         }
         return library;
     }
@@ -110,19 +139,6 @@ public final class AgentLibrary implements UnaryOperator<String> {
                 throw new IOException("this jar has no " + resource);
             }
             return stream.readAllBytes();
-        }
-    }
-
-    private static String sha256(byte[] data) {
-        try {
-            StringBuilder text = new StringBuilder();
-            for (byte each : MessageDigest.getInstance("SHA-256").digest(data)) {
-                text.append(Character.forDigit(each >> 4 & 15, 16))
-                        .append(Character.forDigit(each & 15, 16));
-            }
-            return text.toString();
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new AssertionError(impossible);
         }
     }
 }
