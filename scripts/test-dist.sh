@@ -96,7 +96,7 @@ is_built_again() {
 }
 
 files() {
-  local platform library
+  local platform library crate
   expect sums sums_agree
   expect sbom sbom_agrees
   for platform in "$WORK"/ctxagent-"$version"-linux-*; do
@@ -117,6 +117,9 @@ files() {
   expect "ctxjfr is static" is_static "$DIST/ctxjfr"
   expect "ctxjfr with the agent: 8 MiB at most" is_at_most 8192 "$DIST/ctxjfr"
   expect "jar: 4 MiB at most" is_at_most 4096 "$jar"
+  for crate in jfr-format jvmti-sys class-patcher hotspot-attach; do
+    expect "$crate: builds from its package" cargo package --quiet --allow-dirty -p "$crate"
+  done
   ((AGAIN == 0)) || expect "a second build is the same" is_built_again
 }
 
