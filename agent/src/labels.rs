@@ -154,6 +154,9 @@ fn define<'e>(
     helper: &Helper<'_>,
 ) -> Result<LocalRef<'e>, String> {
     let defined = (|| {
+        for nested in classes::nested(helper.class) {
+            java::define(jni, loader, &java::c_name(nested)?)?;
+        }
         let class = java::define(jni, loader, &java::c_name(helper.class)?)?;
         let (method, descriptor) = (
             java::c_name(helper.method)?,

@@ -109,6 +109,32 @@ fn assert_early_samples_get_the_route(test_dir: &TestDir) {
 }
 
 #[test]
+fn calls_of_grpc_have_their_method() {
+    for (jdk, kind) in Jdk::with_kinds_of_threads() {
+        let test_dir = TestDir::new();
+        served(
+            jdk,
+            &test_dir,
+            "labels=route",
+            &["service.GrpcService", "150", kind],
+        );
+        let samples = samples(&test_dir);
+        let get = Some("shop.Orders/Get");
+        assert_labelled(&samples, "service.GrpcService.get", "operation", get);
+        let list = Some("shop.Orders/List");
+        assert_labelled(&samples, "service.GrpcService.list", "operation", list);
+        let add = Some("shop.Orders/Add");
+        assert_labelled(&samples, "service.GrpcService$1.onNext", "operation", add);
+        // None of the 150 names that a client has invented.
+        let operations: BTreeSet<_> = samples.iter().filter_map(|s| s.text("operation")).collect();
+        assert_eq!(
+            operations,
+            BTreeSet::from(["shop.Orders/Add", "shop.Orders/Get", "shop.Orders/List"])
+        );
+    }
+}
+
+#[test]
 fn spring_requests_have_the_pattern_of_their_route() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
         let test_dir = TestDir::new();

@@ -17,6 +17,16 @@ pub(crate) fn class_file(name: &str) -> Option<&'static [u8]> {
         .into()
 }
 
+/// The names of the classes that are nested in a class.
+pub(super) fn nested(name: &str) -> impl Iterator<Item = &'static str> {
+    let names = Classes(&BUNDLE).filter_map(|(known, _)| str::from_utf8(known).ok());
+    names.filter(move |known| {
+        known
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.starts_with('$'))
+    })
+}
+
 /// Whether this build has any.
 pub(super) const fn are_there() -> bool {
     !PACKED.is_empty()
@@ -54,5 +64,7 @@ mod tests {
             assert!(Classes(&BUNDLE).count() > 50);
         }
         assert_eq!(class_file("io/ctxagent/labels/None"), None);
+        let grpc: Vec<_> = nested("io/ctxagent/labels/source/Grpc").collect();
+        assert_eq!(grpc.len(), if are_there() { 2 } else { 0 }, "{grpc:?}");
     }
 }

@@ -250,11 +250,15 @@ pub enum LabelSource {
     Netty,
     /// Spring `WebFlux`.
     WebFlux,
+    /// Servers of gRPC.
+    Grpc,
+    /// The Java agent of Datadog.
+    Datadog,
 }
 
 impl LabelSource {
     /// Each one.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::HttpServer,
         Self::Tomcat,
         Self::Spring,
@@ -264,6 +268,8 @@ impl LabelSource {
         Self::Jetty,
         Self::Netty,
         Self::WebFlux,
+        Self::Grpc,
+        Self::Datadog,
     ];
 
     /// Its name.
@@ -278,6 +284,8 @@ impl LabelSource {
             Self::Jetty => "jetty",
             Self::Netty => "netty",
             Self::WebFlux => "webflux",
+            Self::Grpc => "grpc",
+            Self::Datadog => "datadog",
         }
     }
 
@@ -289,8 +297,9 @@ impl LabelSource {
             | Self::Spring
             | Self::Jetty
             | Self::Netty
-            | Self::WebFlux => "route",
-            Self::Otel | Self::OtelAgent => "otel",
+            | Self::WebFlux
+            | Self::Grpc => "route",
+            Self::Otel | Self::OtelAgent | Self::Datadog => "otel",
             Self::Mdc => "mdc",
         }
     }

@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
@@ -67,11 +66,7 @@ public class TracedService {
     }
 
     public static void main(String[] args) throws Exception {
-        ExecutorService threads = args[1].equals("virtual")
-                ? (ExecutorService) Executors.class
-                        .getMethod("newVirtualThreadPerTaskExecutor")
-                        .invoke(null)
-                : Executors.newFixedThreadPool(4);
+        ExecutorService threads = Threads.of(args[1]);
         List<Future<?>> requests = new ArrayList<>();
         for (int i = 0; i < Integer.parseInt(args[0]); i++) {
             requests.add(threads.submit(() -> {

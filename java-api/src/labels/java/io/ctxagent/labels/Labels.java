@@ -28,6 +28,8 @@ public final class Labels {
     public static final int JETTY = 1 << 6;
     public static final int NETTY = 1 << 7;
     public static final int WEBFLUX = 1 << 8;
+    public static final int GRPC = 1 << 9;
+    public static final int DATADOG = 1 << 10;
     /** Counts of a stripe: one for each source. */
     private static final int COUNTS = 16;
     /** Threads count in different stripes, mostly. */

@@ -1,0 +1,3 @@
+package datadog.context;
+
+public interface Context {}

@@ -1,0 +1,5 @@
+package datadog.context;
+
+public interface ContextScope {
+    Context context();
+}

@@ -1,0 +1,5 @@
+package datadog.trace.api;
+
+public abstract class DDTraceId {
+    public abstract String toHexStringPadded(int size);
+}

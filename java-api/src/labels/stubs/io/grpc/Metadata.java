@@ -1,0 +1,3 @@
+package io.grpc;
+
+public final class Metadata {}

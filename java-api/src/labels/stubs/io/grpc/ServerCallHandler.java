@@ -1,0 +1,5 @@
+package io.grpc;
+
+public interface ServerCallHandler<Q, R> {
+    ServerCall.Listener<Q> startCall(ServerCall<Q, R> call, Metadata headers);
+}

@@ -1,0 +1,7 @@
+package io.grpc;
+
+public final class ServerMethodDefinition<Q, R> {
+    public ServerCallHandler<Q, R> getServerCallHandler() {
+        throw new AssertionError();
+    }
+}
