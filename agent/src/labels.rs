@@ -18,6 +18,7 @@ use class_patcher::hook::Helper;
 pub(crate) use classes::class_file;
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::mem;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -39,11 +40,9 @@ struct State {
 }
 
 /// A library whose classes have hooks.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Default)]
 struct Library {
-    classes: usize,
-    /// The first of them.
-    class: WeakRef,
+    classes: Vec<WeakRef>,
 }
 
 impl State {
@@ -111,6 +110,9 @@ pub(crate) fn on_class_prepare(jvmti: Jvmti, jni: Jni, class: &LocalRef<'_>) {
     let Some(source) = sources::of_class(name).filter(|source| wanted & source.bit() != 0) else {
         return;
     };
+    if has_hooks(jni, source, class) {
+        return;
+    }
     match jni.with_local_frame(|jni| hook(jvmti, *jni, name, class)) {
         Ok(()) if !state().faults.contains_key(&source) => note(jni, source, class),
         Ok(()) => {}
@@ -118,14 +120,32 @@ pub(crate) fn on_class_prepare(jvmti: Jvmti, jni: Jni, class: &LocalRef<'_>) {
     }
 }
 
-/// A class of a source has hooks.
+/// Whether an earlier recording gave the class its hooks: to load it anew would throw away what was
+/// compiled of it.
+fn has_hooks(jni: Jni, source: LabelSource, class: &LocalRef<'_>) -> bool {
+    let known = state().found.get(&source).cloned().unwrap_or_default();
+    known.classes.iter().any(|known| jni.is_same(*known, class))
+}
+
+/// A class of a source has hooks. Forgets those that were unloaded.
 fn note(jni: Jni, source: LabelSource, class: &LocalRef<'_>) {
-    if let Some(library) = state().found.get_mut(&source) {
-        library.classes += 1;
-        return;
-    }
-    let class = jni.weak(class);
-    state().found.insert(source, Library { classes: 1, class });
+    let mut classes = mem::take(&mut state().found.entry(source).or_default().classes);
+    classes.retain(|known| {
+        let Some(class) = jni.local(*known) else {
+            jni.delete_weak(*known);
+            return false;
+        };
+        jni.delete_local(class);
+        true
+    });
+    classes.push(jni.weak(class));
+    let mut state = state();
+    state
+        .found
+        .entry(source)
+        .or_default()
+        .classes
+        .extend(classes);
 }
 
 /// Has the VM load the class anew, which posts [`patched`].
@@ -236,11 +256,12 @@ pub(crate) fn status(jni: Option<Jni>) -> Vec<String> {
             _ if wanted & source.bit() == 0 => return None,
             (Some(why), _) => format!("off ({why})"),
             (None, Some(library)) => {
-                let version = jni.and_then(|jni| java::version(jni, library.class));
+                let class = library.classes.first();
+                let version = jni.and_then(|jni| java::version(jni, *class?));
                 let version =
                     version.map_or(String::new(), |version| format!("version {version}, "));
                 let set = jni.map_or(0, |jni| java::counted(jni, source as u32));
-                let classes = library.classes;
+                let classes = library.classes.len();
                 format!("on ({version}classes with hooks: {classes}, labels set: {set})")
             }
             (None, None) => return None,

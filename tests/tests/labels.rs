@@ -280,6 +280,7 @@ fn what_an_earlier_recording_has_set_is_gone() {
     let jvm = jvm.agent("start,file=first.jfr,labels=mdc:tenant");
     let jvm = jvm.main("service.LoggedService", &["between"]).start();
     jvm.wait_for_line("until stopped");
+    jvm.agent_command_ok("status");
     jvm.agent_command_ok("stop");
     fs::write(test_dir.file("stopped"), "").unwrap();
     jvm.wait_for_line("until started");
@@ -291,9 +292,23 @@ fn what_an_earlier_recording_has_set_is_gone() {
     jvm.agent_command_ok(&start);
     fs::write(test_dir.file("started"), "").unwrap();
     jvm.wait_for_line("until ended");
+    jvm.agent_command_ok("status");
     jvm.agent_command_ok("stop");
     fs::write(test_dir.file("ended"), "").unwrap();
-    jvm.finish();
+    let stderr = jvm.finish().stderr;
+    // Its classes have their hooks already: none gets them once more.
+    let hooked = stderr.lines().filter_map(|line| {
+        let (_, classes) = line
+            .split_once("labels mdc: on (")?
+            .1
+            .split_once("hooks: ")?;
+        Some(classes.split_once(',')?.0)
+    });
+    let hooked: Vec<_> = hooked.collect();
+    assert!(
+        hooked.len() == 2 && hooked[0] == hooked[1],
+        "{hooked:?}: {stderr}"
+    );
     let recording = Recording::new(file);
     let samples = recording.events_with_frames(jdk, "jdk.ExecutionSample", 64);
     let nobody = "service.LoggedService.workOfNobody";

@@ -476,6 +476,11 @@ impl Jni {
         unsafe { LocalRef::new(self, local) }
     }
 
+    /// Whether a weak reference is one to this object.
+    pub(crate) fn is_same(self, weak: WeakRef, object: &LocalRef<'_>) -> bool {
+        call!(self, v1_2.IsSameObject(weak.raw(), object.0))
+    }
+
     /// Class of an object.
     pub(crate) fn class_of(&self, object: &LocalRef<'_>) -> Option<LocalRef<'_>> {
         let class = call!(self, v1_2.GetObjectClass(object.0));
