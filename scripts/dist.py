@@ -23,6 +23,7 @@ DESCRIPTIONS = {
     "ctxagent": "JVM agent that labels CPU samples with thread context: the API, the agent of each "
     "platform and what loads it",
     "ctxagent-api": "Thread context for recordings; does nothing without the agent",
+    "ctxagent-junit": "Fails a test of JUnit 5 that leaves a context open",
     "ctxagent-spring-boot-starter": "The agent in a service of Spring Boot: properties, an endpoint "
     "of Actuator, meters",
 }

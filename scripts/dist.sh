@@ -11,6 +11,7 @@
 
 readonly DIST=$ROOT/target/dist WORK=$ROOT/target/dist-work GLIBC=2.17
 readonly JAVA=$ROOT/java-api/build STARTER=$ROOT/spring-boot-starter/build/libs
+readonly JUNIT=$ROOT/java-api/junit/build/libs
 option SIGN ""
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml) starter=ctxagent-spring-boot-starter
 
@@ -97,9 +98,10 @@ jars() {
     cp "$JAVA/libs/ctxagent-api-javadoc.jar" "$DIST/$artifact-$version-javadoc.jar"
   done
   agent_jar "$DIST/ctxagent-$version.jar" "${libraries[@]}"
-  gradle -Pstarter :ctxagent-spring-boot-starter:dist >&2
+  gradle -Pstarter :ctxagent-spring-boot-starter:dist :ctxagent-junit:dist >&2
   for suffix in "" -sources -javadoc; do
     cp "$STARTER/$starter$suffix.jar" "$DIST/$starter-$version$suffix.jar"
+    cp "$JUNIT/ctxagent-junit$suffix.jar" "$DIST/ctxagent-junit-$version$suffix.jar"
   done
 }
 
@@ -110,12 +112,14 @@ agent_jar() {
 }
 
 repository() {
-  local artifact jars=() spring
-  for artifact in ctxagent ctxagent-api "$starter"; do
+  local artifact jars=() spring jupiter
+  for artifact in ctxagent ctxagent-api ctxagent-junit "$starter"; do
     local at=$DIST/$artifact-$version
     jars+=("$artifact=$at.jar,$at-sources.jar,$at-javadoc.jar")
   done
   spring=$(sed -n "s/^ext.springBootVersion = '\(.*\)'/\1/p" gradle/java-common.gradle)
+  jupiter=$(sed -n "s/^ext.jupiterVersion = '\(.*\)'/\1/p" gradle/java-common.gradle)
+  jars[2]+="=org.junit.jupiter:junit-jupiter-api:$jupiter"
   jars[-1]+="=io.ctxagent:ctxagent:$version,"
   jars[-1]+="org.springframework.boot:spring-boot-starter-actuator:$spring"
   python3 scripts/dist.py repository "$DIST/repository" "$version" "${jars[@]}"
