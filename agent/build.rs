@@ -14,6 +14,8 @@ use std::process::Command;
 
 /// Level of compression.
 const BEST: u8 = 9;
+/// Classes of the Java API that watch scopes for tests: nobody can reach those of the agent's copy.
+const FOR_TESTS: [&str; 3] = ["StrictContexts", "ScopeFinding", "WatchedScope"];
 
 fn main() {
     let sources = Path::new("../java-api/src");
@@ -32,6 +34,10 @@ fn main() {
     }
     let mut bundle = Vec::new();
     for (name, bytes) in class_files(&classes) {
+        let class = name.strip_prefix("io/ctxagent/").unwrap_or_default();
+        if FOR_TESTS.iter().any(|test| class.starts_with(test)) {
+            continue;
+        }
         bundle.extend(length(name.len()));
         bundle.extend(name.as_bytes());
         bundle.extend(length(bytes.len()));
