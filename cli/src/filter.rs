@@ -1,4 +1,6 @@
-//! `--where`, `--threads`, `--event`: which samples count.
+//! `--where`, `--threads`, `--event`, `--from`, `--to`: which samples count.
+
+use std::ops::RangeInclusive;
 
 use jfr_format::read::{Type, is_execution_sample};
 
@@ -164,6 +166,22 @@ pub(crate) struct Filter {
     pub(crate) terms: Vec<Term>,
     pub(crate) events: Events,
     threads: Option<String>,
+    /// In nanoseconds since 1970.
+    span: RangeInclusive<i64>,
+}
+
+/// Every moment.
+const ALWAYS: RangeInclusive<i64> = i64::MIN..=i64::MAX;
+
+/// The moment that an option gives.
+fn moment(option: &str, text: Option<&String>) -> Result<Option<i64>, Failure> {
+    let Some(text) = text else { return Ok(None) };
+    match text::moment(text) {
+        None => Err(Failure::Usage(format!(
+            "{option} '{text}': expected a moment in UTC like 2026-11-26T16:30:00.5Z"
+        ))),
+        moment => Ok(moment),
+    }
 }
 
 impl Filter {
@@ -173,6 +191,7 @@ impl Filter {
             terms: Vec::new(),
             events: Events::Cpu,
             threads: None,
+            span: ALWAYS,
         }
     }
 
@@ -191,10 +210,13 @@ impl Filter {
             Some("lock") => named(&["jdk.JavaMonitorEnter", "jdk.ThreadPark"]),
             Some(name) => named(&[name]),
         };
+        let from = moment("--from", args.from.as_ref())?;
+        let to = moment("--to", args.to.as_ref())?;
         Ok(Self {
             terms,
             events,
             threads: args.threads.clone(),
+            span: from.unwrap_or(i64::MIN)..=to.map_or(i64::MAX, |to| to.saturating_sub(1)),
         })
     }
 
@@ -222,6 +244,16 @@ impl Filter {
             Events::Cpu => is_execution_sample(ty),
             Events::Named(names) => names.iter().any(|name| matches_type(&ty.name, name)),
         }
+    }
+
+    /// The moments that count.
+    pub(crate) fn span(&self) -> &RangeInclusive<i64> {
+        &self.span
+    }
+
+    /// Whether some moments do not count.
+    pub(crate) fn has_span(&self) -> bool {
+        self.span != ALWAYS
     }
 
     pub(crate) fn wants_threads(&self) -> bool {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 mod dates;
 
-pub(crate) use dates::{utc, utc_exact};
+pub(crate) use dates::{moment, utc, utc_exact};
 
 /// Characters that a terminal or an editor acts upon: controls, bidirectional marks, separators of
 /// lines, invisible ones.

@@ -45,6 +45,12 @@ pub(crate) struct FilterArgs {
     /// Only threads whose name fits; `*` and `?` are wild.
     #[arg(long, value_name = "GLOB")]
     pub(crate) threads: Option<String>,
+    /// Only from this moment on, in UTC: 2026-11-26T16:30, or with seconds and a fraction.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) from: Option<String>,
+    /// Only before this moment.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) to: Option<String>,
 }
 
 impl FilterArgs {
@@ -53,7 +59,9 @@ impl FilterArgs {
         let filters = self.filters.iter().map(|filter| ("--where", filter));
         let event = self.event.iter().map(|event| ("--event", event));
         let threads = self.threads.iter().map(|glob| ("--threads", glob));
-        let words = filters.chain(event).chain(threads);
+        let from = self.from.iter().map(|from| ("--from", from));
+        let to = self.to.iter().map(|to| ("--to", to));
+        let words = filters.chain(event).chain(threads).chain(from).chain(to);
         words
             .map(|(option, value)| match value.strip_prefix('-') {
                 None => format!(" {option} {}", text::shell(value)),

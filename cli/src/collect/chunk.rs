@@ -197,8 +197,8 @@ impl<'c> Collector<'c> {
             is_of_wall_time,
             interval_nanos: interval,
             interval_guessed: false,
-            first_nanos: start.nanos,
-            last_nanos: end,
+            first_nanos: start.nanos.max(*query.filter.span().start()),
+            last_nanos: end.min(query.filter.span().end().saturating_add(1)),
             sample_types,
             process: ProcessFacts::of(chunk),
             samples_seen: 0,
@@ -251,6 +251,9 @@ impl<'c> Collector<'c> {
         let Some(place) = self.place(sample) else {
             return;
         };
+        if !self.query.filter.span().contains(&sample.start_nanos) {
+            return;
+        }
         let Self {
             query, facts, sums, ..
         } = self;

@@ -226,7 +226,9 @@ impl Collected {
         self.is_of_wall_time |= chunk.is_of_wall_time;
         self.interval_nanos = self.interval_nanos.or(chunk.interval_nanos);
         self.interval_guessed |= chunk.interval_guessed;
-        self.spans.push((chunk.first_nanos, chunk.last_nanos));
+        if chunk.first_nanos <= chunk.last_nanos {
+            self.spans.push((chunk.first_nanos, chunk.last_nanos));
+        }
         self.sample_types.extend(chunk.sample_types);
         self.process.merge(chunk.process);
     }

@@ -70,8 +70,13 @@ impl Terms {
         self.samples
     }
 
-    /// What to say where samples exist and `--where` leaves none of them.
+    /// What to say where `--where`, or `--from` and `--to`, leave no sample.
     pub(crate) fn nothing_passes(&self, filter: &Filter) -> Option<String> {
+        if self.samples == 0 && filter.has_span() {
+            let message = "no sample is of the time from --from to --to; `ctxjfr summary` tells when \
+                           the recording was made";
+            return Some(message.to_owned());
+        }
         if self.samples == 0 || filter.terms.is_empty() {
             return None;
         }

@@ -189,9 +189,8 @@ fn ranks(stacks: &StackList) -> Vec<u32> {
 fn queries(args: &ConvertArgs, wanted: &Wanted) -> Result<Vec<Query>, Failure> {
     let query = |event: Option<&str>| {
         let filter = Filter::new(&FilterArgs {
-            filters: args.filter.filters.clone(),
             event: event.map(str::to_owned),
-            threads: args.filter.threads.clone(),
+            ..args.filter.clone()
         })?;
         let keys = if wanted.labels {
             vec![THREAD.to_owned()]

@@ -34,6 +34,37 @@ fn filters_select_samples() {
 }
 
 #[test]
+fn times_select_samples() {
+    let dir = with_shop();
+    let events = dir.ok(&["print", "shop.jfr", "--json", "--events", "ExecutionSample"]);
+    let mut times: Vec<String> = events
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .map(|event| event["values"]["startTime"].as_str().unwrap().to_owned())
+        .collect();
+    times.sort();
+    let [from, to] = [&times[times.len() / 3], &times[times.len() * 2 / 3]];
+    let expected = times
+        .iter()
+        .filter(|time| (from..to).contains(time))
+        .count();
+    assert!(0 < expected && expected < times.len(), "{times:?}");
+    let by = ["report", "shop.jfr", "--by", "tenant", "--json"];
+    let report = dir.json(&[&by[..], &["--from", from, "--to", to]].concat());
+    assert_eq!(report["total"]["samples"], json!(expected));
+    let csv = [
+        "convert", "shop.jfr", "-o", "csv=-", "--event", "cpu", "--from", from,
+    ];
+    assert!(dir.ok(&csv).lines().count() > 1);
+
+    let message = dir.fails(2, &["labels", "shop.jfr", "--from", "yesterday"]);
+    let expected = "--from 'yesterday': expected a moment in UTC like 2026-11-26T16:30:00.5Z";
+    assert!(message.contains(expected), "{message}");
+    let message = dir.fails(1, &[&by[..], &["--from", "2200-01-01T00:00"]].concat());
+    assert!(message.contains("no sample"), "{message}");
+}
+
+#[test]
 fn only_names_in_use_are_offered() {
     // Columns are made for eight attributes; two have names.
     let dir = with_shop();
