@@ -1,7 +1,7 @@
 import io.ctxagent.AgentControl;
 import io.ctxagent.RecordingContext;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 
 /**
  * Known allocations and known waits, under labels: {@code alloc|lock platform|virtual [arrays per
@@ -16,6 +16,12 @@ import java.util.concurrent.CountDownLatch;
 public final class Observed {
     private static final int THREADS = 4;
     private static int rounds = 60_000;
+    /**
+     * The events of so many arrays of all threads fit into the agent's queue, at one for 64 KiB: on
+     * a busy machine nobody may look at it meanwhile.
+     */
+    private static final int PORTION = 12_000;
+
     private static final int LAST = 10;
     private static final int INTS = 1000;
     private static final int WAITS = 50;
@@ -44,18 +50,15 @@ public final class Observed {
     }
 
     private static void allocate(boolean virtual) throws Exception {
-        CountDownLatch worked = new CountDownLatch(THREADS);
-        CountDownLatch written = new CountDownLatch(1);
+        CyclicBarrier portion = new CyclicBarrier(THREADS, () -> AgentControl.execute("dump"));
         List<Thread> threads = Threads.start(virtual, THREADS, "observed", i -> {
-            arrays(rounds);
-            worked.countDown();
-            written.await();
+            for (int left = rounds; left > 0; left -= PORTION) {
+                arrays(Math.min(left, PORTION));
+                portion.await();
+            }
+            // The last ones meet an empty queue.
             arrays(LAST);
         });
-        worked.await();
-        // The last ones meet an empty queue.
-        AgentControl.execute("dump");
-        written.countDown();
         Threads.join(threads);
         System.out.println("bytes " + (long) THREADS * (rounds + LAST) * (16 + 4 * INTS));
     }
