@@ -18,7 +18,6 @@ use class_patcher::hook::Helper;
 pub(crate) use classes::class_file;
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::mem;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -31,18 +30,12 @@ static STATE: Mutex<State> = Mutex::new(State::NEW);
 struct State {
     /// Names of attributes that sources may set, joined with `+`.
     names: String,
-    /// Sources that were found.
-    found: BTreeMap<LabelSource, Library>,
+    /// The classes with hooks, by the source that they are of.
+    found: BTreeMap<LabelSource, Vec<WeakRef>>,
     /// Why sources are off.
     faults: BTreeMap<LabelSource, String>,
     /// Why none can work.
     fault: Option<String>,
-}
-
-/// A library whose classes have hooks.
-#[derive(Debug, Clone, Default)]
-struct Library {
-    classes: Vec<WeakRef>,
 }
 
 impl State {
@@ -124,12 +117,12 @@ pub(crate) fn on_class_prepare(jvmti: Jvmti, jni: Jni, class: &LocalRef<'_>) {
 /// compiled of it.
 fn has_hooks(jni: Jni, source: LabelSource, class: &LocalRef<'_>) -> bool {
     let known = state().found.get(&source).cloned().unwrap_or_default();
-    known.classes.iter().any(|known| jni.is_same(*known, class))
+    known.iter().any(|known| jni.is_same(*known, class))
 }
 
 /// A class of a source has hooks. Forgets those that were unloaded.
 fn note(jni: Jni, source: LabelSource, class: &LocalRef<'_>) {
-    let mut classes = mem::take(&mut state().found.entry(source).or_default().classes);
+    let mut classes = state().found.remove(&source).unwrap_or_default();
     classes.retain(|known| {
         let Some(class) = jni.local(*known) else {
             jni.delete_weak(*known);
@@ -139,13 +132,7 @@ fn note(jni: Jni, source: LabelSource, class: &LocalRef<'_>) {
         true
     });
     classes.push(jni.weak(class));
-    let mut state = state();
-    state
-        .found
-        .entry(source)
-        .or_default()
-        .classes
-        .extend(classes);
+    state().found.entry(source).or_default().extend(classes);
 }
 
 /// Has the VM load the class anew, which posts [`patched`].
@@ -255,13 +242,13 @@ pub(crate) fn status(jni: Option<Jni>) -> Vec<String> {
         let text = match (faults.get(&source), found.get(&source)) {
             _ if wanted & source.bit() == 0 => return None,
             (Some(why), _) => format!("off ({why})"),
-            (None, Some(library)) => {
-                let class = library.classes.first();
+            (None, Some(classes)) => {
+                let class = classes.first();
                 let version = jni.and_then(|jni| java::version(jni, *class?));
                 let version =
                     version.map_or(String::new(), |version| format!("version {version}, "));
                 let set = jni.map_or(0, |jni| java::counted(jni, source as u32));
-                let classes = library.classes.len();
+                let classes = classes.len();
                 format!("on ({version}classes with hooks: {classes}, labels set: {set})")
             }
             (None, None) => return None,

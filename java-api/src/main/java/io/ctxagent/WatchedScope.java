@@ -19,6 +19,14 @@ final class WatchedScope {
     /** Of a longer stack the VM reports only the top, so that nothing can be compared. */
     private static final int LONGEST_STACK = 1_000;
 
+    /** Whether somebody may close a scope. */
+    enum Use {
+        /** It is closed, or may be, or that cannot be told. */
+        IN_USE,
+        PERHAPS_LEFT,
+        LEFT
+    }
+
     /** The order in which scopes were opened, in all threads. */
     final long number;
     /** What the thread had opened before, {@code null} at the bottom. */
@@ -100,37 +108,29 @@ final class WatchedScope {
     }
 
     /**
-     * Whether it is open and nobody will close it: its thread has ended, or the method that opened
-     * it has returned and so has that one's caller, for whom it may have opened it. {@code false}
-     * also where that cannot be told.
+     * Whether somebody may close it: nobody if its thread has ended, or the method that opened it
+     * has returned and so has that one's caller, for whom it may have opened it. Where only the
+     * method has returned, {@link #isCollected} tells. One look at the stack.
      */
-    boolean isLeft() {
-        return !closed && (!hasThread() || returned(1)) && !closed;
-    }
-
-    /**
-     * Whether the method that opened it has returned and not its caller: who has the scope tells
-     * {@link #isCollected}.
-     */
-    boolean isPerhapsLeft() {
-        return !closed && hasThread() && returned(0) && !returned(1);
+    Use use() {
+        Thread owner = thread.get();
+        if (closed) {
+            return Use.IN_USE;
+        } else if (owner == null || !owner.isAlive()) {
+            return Use.LEFT;
+        }
+        List<StackTraceElement> now = List.of(owner.getStackTrace());
+        boolean isKnown = opened.size() < LONGEST_STACK && now.size() < LONGEST_STACK;
+        if (closed || !isKnown || isCaller(opened, now)) {
+            return Use.IN_USE;
+        }
+        List<StackTraceElement> callers = opened.subList(Math.min(1, opened.size()), opened.size());
+        return isCaller(callers, now) ? Use.PERHAPS_LEFT : Use.LEFT;
     }
 
     /** Whether the scope was collected, so that nobody can close it. */
     boolean isCollected() {
         return !closed && scope.get() == null;
-    }
-
-    /** Whether the caller of the API has returned, or of its callers one so far out. */
-    private boolean returned(int outer) {
-        Thread owner = thread.get();
-        if (owner == null) {
-            return true;
-        }
-        List<StackTraceElement> now = List.of(owner.getStackTrace());
-        return opened.size() < LONGEST_STACK
-                && now.size() < LONGEST_STACK
-                && !isCaller(opened.subList(Math.min(outer, opened.size()), opened.size()), now);
     }
 
     /** Whether the methods of {@code outer}, from the outermost on, are those of {@code stack}. */

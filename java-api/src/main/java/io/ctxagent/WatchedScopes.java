@@ -156,14 +156,25 @@ final class WatchedScopes {
 
     /** Without the lock: the VM stops each thread for its stack. */
     private List<WatchedScope> left(long after) {
-        List<WatchedScope> perhaps = new ArrayList<>();
+        List<WatchedScope> all;
         synchronized (this) {
-            perhaps.addAll(open);
+            all = new ArrayList<>(open);
         }
-        perhaps.removeIf(scope -> scope.number <= after);
-        List<WatchedScope> left = new ArrayList<>(perhaps);
-        left.removeIf(scope -> !scope.isLeft());
-        perhaps.removeIf(scope -> !scope.isPerhapsLeft());
+        all.removeIf(scope -> scope.number <= after);
+        List<WatchedScope> left = new ArrayList<>();
+        List<WatchedScope> perhaps = new ArrayList<>();
+        for (WatchedScope scope : all) {
+            switch (scope.use()) {
+                case LEFT:
+                    left.add(scope);
+                    break;
+                case PERHAPS_LEFT:
+                    perhaps.add(scope);
+                    break;
+                default:
+                    break;
+            }
+        }
         if (!perhaps.isEmpty()) {
             System.gc();
             perhaps.removeIf(scope -> !scope.isCollected());
