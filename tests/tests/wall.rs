@@ -338,7 +338,9 @@ impl Unmounted {
         for event in self.in_state(label, state) {
             all += 1;
             let frames = event.frames();
-            if event.is_truncated().unwrap() || frames.len() == 1 {
+            // A pause of the VM can meet a thread that is being mounted: the frames are the carrier's.
+            let is_mounting = frames.iter().any(|f| f == "jdk.internal.vm.Continuation.run");
+            if event.is_truncated().unwrap() || frames.len() == 1 || is_mounting {
                 continue;
             }
             whole += 1;
