@@ -14,8 +14,15 @@ use std::process::Command;
 
 /// Level of compression.
 const BEST: u8 = 9;
-/// Classes of the Java API that watch scopes for tests: nobody can reach those of the agent's copy.
-const FOR_TESTS: [&str; 3] = ["StrictContexts", "ScopeFinding", "WatchedScope"];
+/// Classes of the Java API that only an application uses: nobody can reach those of the agent's
+/// copy.
+const FOR_APPLICATIONS: [&str; 5] = [
+    "StrictContexts",
+    "ScopeFinding",
+    "WatchedScope",
+    "observe/",
+    "internal/observe/",
+];
 
 fn main() {
     let sources = Path::new("../java-api/src");
@@ -35,7 +42,7 @@ fn main() {
     let mut bundle = Vec::new();
     for (name, bytes) in class_files(&classes) {
         let class = name.strip_prefix("io/ctxagent/").unwrap_or_default();
-        if FOR_TESTS.iter().any(|test| class.starts_with(test)) {
+        if FOR_APPLICATIONS.iter().any(|one| class.starts_with(one)) {
             continue;
         }
         bundle.extend(length(name.len()));

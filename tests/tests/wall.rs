@@ -339,7 +339,9 @@ impl Unmounted {
             all += 1;
             let frames = event.frames();
             // A pause of the VM can meet a thread that is being mounted: the frames are the carrier's.
-            let is_mounting = frames.iter().any(|f| f == "jdk.internal.vm.Continuation.run");
+            let is_mounting = frames
+                .iter()
+                .any(|f| f == "jdk.internal.vm.Continuation.run");
             if event.is_truncated().unwrap() || frames.len() == 1 || is_mounting {
                 continue;
             }

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.Assume;
 import org.junit.Test;
@@ -22,7 +21,8 @@ import org.junit.Test;
  * what that does not know: null, threads, and life without the agent.
  */
 public class JavadocTest {
-    private static final Path SOURCES = Path.of("src/main/java/io/ctxagent");
+    private static final List<Path> SOURCES = List.of(
+            Path.of("src/main/java/io/ctxagent"), Path.of("src/main/java/io/ctxagent/observe"));
     private static final Pattern MEMBER = Pattern.compile(
             "/\\*\\*((?:(?!\\*/).)*)\\*/\\s*((?:@\\w+(?:\\([^)]*\\))?\\s*)*)public "
                     + "([^;{=]*?)\\s*[;{]",
@@ -30,11 +30,15 @@ public class JavadocTest {
     private static final Set<String> PRIMITIVE = Set.of("void", "boolean", "int", "long");
 
     private static List<Path> publicTypes() throws IOException {
-        Assume.assumeTrue("run where the sources are", Files.isDirectory(SOURCES));
-        try (Stream<Path> files = Files.list(SOURCES)) {
-            return files.filter(file -> file.toString().endsWith(".java") && isPublic(file))
-                    .collect(Collectors.toList());
+        List<Path> types = new ArrayList<>();
+        for (Path sources : SOURCES) {
+            Assume.assumeTrue("run where the sources are", Files.isDirectory(sources));
+            try (Stream<Path> files = Files.list(sources)) {
+                files.filter(file -> file.toString().endsWith(".java") && isPublic(file))
+                        .forEach(types::add);
+            }
         }
+        return types;
     }
 
     private static boolean isPublic(Path file) {

@@ -3,6 +3,9 @@ package io.ctxagent.internal.block;
 import io.ctxagent.internal.agent.BlockLayout;
 import io.ctxagent.internal.intern.BoundKey;
 import io.ctxagent.internal.intern.RecentValues;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.StringJoiner;
 
 /**
@@ -23,6 +26,19 @@ public final class BlockText {
             }
         }
         return text.length() == 0 ? null : text.toString();
+    }
+
+    /** All attributes, by name; not to be changed, and empty if there is none. */
+    public static Map<String, String> map(long block) {
+        Map<String, String> all = new LinkedHashMap<>();
+        for (int slot = 0; block != Slab.NONE && slot < BlockLayout.SLOTS; slot++) {
+            String value = value(block, slot);
+            BoundKey key = value == null ? null : RecentValues.keyOf(slot);
+            if (key != null) {
+                all.put(key.name(), value);
+            }
+        }
+        return all.isEmpty() ? Map.of() : Collections.unmodifiableMap(all);
     }
 
     /** The value in a slot, or {@code null}. {@code slot}: negative if the attribute has none. */

@@ -1,0 +1,199 @@
+package io.ctxagent.internal.observe;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * Who observes what, and the way of an entry: a producer looks at one mask, and if somebody wants
+ * the type, adds an entry to a buffer; a thread of ours takes it from there to the queue of each
+ * observer; the callback of an observer runs on a thread that no other one has.
+ *
+ * <p>Those threads are of executors: what {@code propagate} gives to tasks and threads does not
+ * reach periodic tasks and workers, so that no context of an application does.
+ */
+public final class ObserverHub {
+    /** Observers that are connected at a time. */
+    public static final int MAX_OBSERVERS = 64;
+
+    private static final int TYPES = Integer.SIZE;
+    /** How long an entry waits for the collector at most, but for its own time. */
+    private static final long PERIOD_MILLIS = 20;
+
+    private static final long IDLE_MILLIS = 1_000;
+
+    /** A bit for each type that somebody observes. */
+    private static volatile int mask;
+
+    private static final List<EntryQueue> connected = new ArrayList<>();
+    private static final EntrySource[] sources = new EntrySource[TYPES];
+    private static Future<?> collecting;
+
+    private ObserverHub() {}
+
+    /** Made for the first observer. */
+    private static final class Made {
+        static final EntryBuffer BUFFER = new EntryBuffer();
+        static final AtomicLongArray DROPPED = new AtomicLongArray(TYPES);
+        static final ScheduledThreadPoolExecutor COLLECTOR = collector();
+        static final ThreadPoolExecutor DELIVERIES = new ThreadPoolExecutor(
+                0,
+                MAX_OBSERVERS,
+                IDLE_MILLIS,
+                TimeUnit.MILLISECONDS,
+                new SynchronousQueue<>(),
+                daemons("ctxagent observer"));
+
+        private static ScheduledThreadPoolExecutor collector() {
+            ScheduledThreadPoolExecutor one =
+                    new ScheduledThreadPoolExecutor(1, daemons("ctxagent entries"));
+            one.setKeepAliveTime(IDLE_MILLIS, TimeUnit.MILLISECONDS);
+            one.allowCoreThreadTimeOut(true);
+            one.setRemoveOnCancelPolicy(true);
+            return one;
+        }
+
+        private static ThreadFactory daemons(String name) {
+            return task -> {
+                Thread thread = new Thread(task, name);
+                thread.setDaemon(true);
+                thread.setContextClassLoader(null);
+                return thread;
+            };
+        }
+    }
+
+    /** Sets what produces the entries of a type while somebody observes it. */
+    public static synchronized void setSource(int type, EntrySource source) {
+        sources[type] = source;
+    }
+
+    /** Whether anybody observes a type: what a producer asks first. */
+    public static boolean isObserved(int type) {
+        return (mask >>> type & 1) != 0;
+    }
+
+    /** Hands over an entry. Never waits. */
+    public static void publish(ObservedEntry entry) {
+        if (!Made.BUFFER.add(entry)) {
+            Made.DROPPED.getAndIncrement(entry.type);
+        }
+    }
+
+    /**
+     * Gives an observer entries of these types from now on, a bit for each; after those in {@code
+     * buffered}. 0: of none.
+     *
+     * @throws IllegalStateException if there are too many observers
+     */
+    public static synchronized void connect(
+            EntryQueue queue, int types, List<ObservedEntry> buffered) {
+        boolean isNew = types != 0 && !connected.contains(queue);
+        if (isNew && connected.size() >= MAX_OBSERVERS) {
+            throw new IllegalStateException(
+                    MAX_OBSERVERS + " observers are connected, and no more can be; disconnect one");
+        }
+        // What was before is not for this one.
+        collect();
+        queue.setTypes(types);
+        if (isNew) {
+            connected.add(queue);
+        } else if (types == 0) {
+            connected.remove(queue);
+        }
+        buffered.forEach(queue::offer);
+        update();
+    }
+
+    /** The entries that wait for an observer, those just published among them. */
+    public static List<ObservedEntry> take(EntryQueue queue) {
+        synchronized (ObserverHub.class) {
+            collect();
+        }
+        return queue.take();
+    }
+
+    private static void update() {
+        int before = mask;
+        int now = 0;
+        for (EntryQueue queue : connected) {
+            now |= queue.types();
+        }
+        mask = now;
+        for (int type = 0; type < TYPES; type++) {
+            if (sources[type] != null && ((before ^ now) >>> type & 1) != 0) {
+                sources[type].turn((now >>> type & 1) != 0);
+            }
+        }
+        if (now != 0 && collecting == null) {
+            collecting = Made.COLLECTOR.scheduleWithFixedDelay(
+                    ObserverHub::collectAndDeliver,
+                    PERIOD_MILLIS,
+                    PERIOD_MILLIS,
+                    TimeUnit.MILLISECONDS);
+        } else if (now == 0 && collecting != null) {
+            collecting.cancel(false);
+            collecting = null;
+        }
+    }
+
+    private static synchronized void collectAndDeliver() {
+        try {
+            collect();
+            for (EntryQueue queue : connected) {
+                if (queue.beginDelivery()) {
+                    deliver(queue);
+                }
+            }
+        } catch (VirtualMachineError | RejectedExecutionException notNow) {
+            // No memory, or callbacks that block have all threads: the next round tries again.
+        }
+    }
+
+    private static void deliver(EntryQueue queue) {
+        boolean begun = false;
+        try {
+            Made.DELIVERIES.execute(queue::deliver);
+            begun = true;
+        } finally {
+            if (!begun) {
+                queue.cancelDelivery();
+            }
+        }
+    }
+
+    private static void collect() {
+        for (EntrySource source : sources) {
+            if (source != null) {
+                source.poll();
+            }
+        }
+        Made.BUFFER.drainTo(ObserverHub::distribute);
+        for (int type = 0; type < TYPES; type++) {
+            long dropped = Made.DROPPED.get(type);
+            if (dropped != 0) {
+                Made.DROPPED.addAndGet(type, -dropped);
+                for (EntryQueue queue : connected) {
+                    if ((queue.types() >>> type & 1) != 0) {
+                        queue.addDropped(dropped);
+                    }
+                }
+            }
+        }
+    }
+
+    private static void distribute(ObservedEntry entry) {
+        for (EntryQueue queue : connected) {
+            if ((queue.types() >>> entry.type & 1) != 0) {
+                queue.offer(entry);
+            }
+        }
+    }
+}

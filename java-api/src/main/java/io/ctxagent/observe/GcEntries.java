@@ -1,0 +1,113 @@
+package io.ctxagent.observe;
+
+import com.sun.management.GarbageCollectionNotificationInfo;
+import com.sun.management.GcInfo;
+import io.ctxagent.internal.observe.EntrySource;
+import io.ctxagent.internal.observe.ObservedEntry;
+import io.ctxagent.internal.observe.ObserverHub;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+import javax.management.ListenerNotFoundException;
+import javax.management.Notification;
+import javax.management.NotificationEmitter;
+import javax.management.NotificationListener;
+import javax.management.openmbean.CompositeData;
+
+/**
+ * Collections as the VM tells its management: on a thread of the VM, after the collection. Only
+ * while somebody observes them.
+ */
+final class GcEntries implements EntrySource, NotificationListener {
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
+    /** Whether this VM has the module that tells of collections. */
+    static boolean areSupported() {
+        return ModuleLayer.boot().findModule("jdk.management").isPresent();
+    }
+
+    @Override
+    public void turn(boolean on) {
+        for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
+            if (bean instanceof NotificationEmitter) {
+                turn((NotificationEmitter) bean, on);
+            }
+        }
+    }
+
+    private void turn(NotificationEmitter bean, boolean on) {
+        try {
+            if (on) {
+                bean.addNotificationListener(this, null, null);
+            } else {
+                bean.removeNotificationListener(this);
+            }
+        } catch (ListenerNotFoundException nobodyListened) {
+            // Nothing is to be removed.
+        }
+    }
+
+    @Override
+    public void handleNotification(Notification notification, Object handback) {
+        boolean isCollection = notification
+                .getType()
+                .equals(GarbageCollectionNotificationInfo.GARBAGE_COLLECTION_NOTIFICATION);
+        if (isCollection && ObserverHub.isObserved(EntryType.GC.ordinal())) {
+            CompositeData data = (CompositeData) notification.getUserData();
+            // The VM made it at the end of the collection.
+            long ago = System.currentTimeMillis() - notification.getTimeStamp();
+            long end = System.nanoTime() - NANOS_PER_MILLI * ago;
+            publish(GarbageCollectionNotificationInfo.from(data), end);
+        }
+    }
+
+    private static void publish(GarbageCollectionNotificationInfo told, long end) {
+        GcInfo times = told.getGcInfo();
+        long length = NANOS_PER_MILLI * times.getDuration();
+        Set<GcDetail.Flag> flags = flags(told);
+        boolean isConcurrent = flags.contains(GcDetail.Flag.CONCURRENT);
+        GcDetail detail = new GcDetail(
+                kind(told), flags, told.getGcCause(), times.getId(), isConcurrent ? 0 : length);
+        ObserverHub.publish(new ObservedEntry(
+                EntryType.GC.ordinal(), told.getGcName(), end - length, length, detail, Map.of()));
+    }
+
+    /** The names of collectors that say more than the action do so by these words. */
+    private static GcDetail.Kind kind(GarbageCollectionNotificationInfo told) {
+        String action = told.getGcAction();
+        if (told.getGcName().contains("Minor") || action.equals("end of minor GC")) {
+            return GcDetail.Kind.MINOR;
+        }
+        return action.equals("end of major GC") || told.getGcName().contains("Major")
+                ? GcDetail.Kind.MAJOR
+                : GcDetail.Kind.UNKNOWN;
+    }
+
+    private static Set<GcDetail.Flag> flags(GarbageCollectionNotificationInfo told) {
+        Set<GcDetail.Flag> flags = EnumSet.noneOf(GcDetail.Flag.class);
+        String name = told.getGcName();
+        if (name.contains("Concurrent") || name.endsWith("Cycles")) {
+            flags.add(GcDetail.Flag.CONCURRENT);
+        }
+        switch (told.getGcCause()) {
+            case "System.gc()":
+            case "Diagnostic Command":
+            case "Heap Inspection Initiated GC":
+            case "Heap Dump Initiated GC":
+            case "JvmtiEnv ForceGarbageCollection":
+            case "WhiteBox Initiated Full GC":
+                flags.add(GcDetail.Flag.FORCED);
+                break;
+            case "Allocation Failure":
+            case "Allocation Stall":
+                flags.add(GcDetail.Flag.ALLOCATION_FAILURE);
+                break;
+            default:
+                break;
+        }
+        return Collections.unmodifiableSet(flags);
+    }
+}

@@ -1,0 +1,31 @@
+package io.ctxagent.observe;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.util.Map;
+import org.junit.Test;
+
+public class GcEntriesTest extends ObserverTestCase {
+    @Test
+    public void forcedCollectionIsTold() throws Exception {
+        Received received = new Received();
+        observer(received).observe(EntryType.GC);
+        long before = System.nanoTime();
+        System.gc();
+        Entry entry;
+        GcDetail detail;
+        do {
+            entry = received.next();
+            detail = (GcDetail) entry.detail();
+        } while (!detail.cause().equals("System.gc()"));
+        assertEquals(EntryType.GC, entry.type());
+        assertTrue(entry.toString(), detail.flags().contains(GcDetail.Flag.FORCED));
+        assertTrue(entry.toString(), !entry.name().isEmpty() && detail.number() > 0);
+        assertEquals(Map.of(), entry.context());
+        long after = System.nanoTime();
+        // The VM tells times in milliseconds.
+        assertTrue(entry.startNanos() > before - 2_000_000 && entry.startNanos() < after);
+        assertTrue(entry.duration().compareTo(detail.pause()) >= 0);
+    }
+}

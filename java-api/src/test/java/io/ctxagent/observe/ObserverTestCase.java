@@ -1,0 +1,62 @@
+package io.ctxagent.observe;
+
+import static org.junit.Assert.assertNotNull;
+
+import io.ctxagent.ContextTestCase;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.After;
+import org.junit.Before;
+
+/** A test that leaves neither an observer nor a mark. */
+public abstract class ObserverTestCase extends ContextTestCase {
+    static final long PATIENCE_SECONDS = 60;
+
+    private final List<ContextObserver> observers = new ArrayList<>();
+
+    @Before
+    public final void clear() {
+        Marks.clearMarks();
+        Marks.clearMeasures();
+    }
+
+    @After
+    public final void disconnect() {
+        observers.forEach(ContextObserver::close);
+        clear();
+    }
+
+    /** An observer that the end of the test disconnects. */
+    final ContextObserver observer(ContextObserver.Callback callback) {
+        return added(ContextObserver.create(callback));
+    }
+
+    /** One without a callback. */
+    final ContextObserver observer() {
+        return added(ContextObserver.create());
+    }
+
+    private ContextObserver added(ContextObserver observer) {
+        observers.add(observer);
+        return observer;
+    }
+
+    /** What a callback gets, for a test that waits for it. */
+    static final class Received implements ContextObserver.Callback {
+        private final BlockingQueue<Entry> entries = new LinkedBlockingQueue<>();
+
+        @Override
+        public void onEntries(EntryList list, ContextObserver observer) {
+            list.forEach(entries::add);
+        }
+
+        Entry next() throws InterruptedException {
+            Entry entry = entries.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            assertNotNull("no entry came", entry);
+            return entry;
+        }
+    }
+}
