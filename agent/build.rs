@@ -66,8 +66,6 @@ fn compile(sources: &Path, classes: &Path) -> Result<(), String> {
     let mut files = java_files(&sources.join("main"));
     files.retain(|file| !file.ends_with("module-info.java"));
     files.extend(java_files(&sources.join("labels/java")));
-    let (renamed, stubs) = rename_opentelemetry(sources, classes);
-    files.push(renamed);
     let mut javac = Command::new(compiler());
     javac.args(["-nowarn", "-g:none", "-source", "17", "-target", "17"]);
     javac.args(["-implicit:none", "-proc:none", "-encoding", "UTF-8"]);
@@ -77,10 +75,7 @@ fn compile(sources: &Path, classes: &Path) -> Result<(), String> {
         sources.join("direct/java").display()
     ));
     javac.args(["--add-exports", "java.base/jdk.internal.javac=ALL-UNNAMED"]);
-    let places = [sources.join("labels/stubs"), stubs];
-    javac
-        .arg("-sourcepath")
-        .arg(env::join_paths(places).unwrap());
+    javac.arg("-sourcepath").arg(sources.join("labels/stubs"));
     javac.arg("-d").arg(classes).args(&files);
     let output = javac
         .output()
@@ -88,31 +83,6 @@ fn compile(sources: &Path, classes: &Path) -> Result<(), String> {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "javac:\n{text}");
     Ok(())
-}
-
-/// The Java agent of OpenTelemetry has a copy of the API with other names: a copy of `Otel.java`
-/// serves it. Returns that, and the directory with the classes of that API.
-fn rename_opentelemetry(sources: &Path, classes: &Path) -> (PathBuf, PathBuf) {
-    const API: &str = "io.opentelemetry.";
-    const COPY: &str = "io.opentelemetry.javaagent.shaded.io.opentelemetry.";
-    let directory = classes.with_file_name("renamed");
-    let _ = fs::remove_dir_all(&directory);
-    fs::create_dir_all(&directory).unwrap();
-    let stubs = sources.join("labels/stubs");
-    for file in java_files(&stubs.join("io/opentelemetry")) {
-        let name = file.strip_prefix(stubs.join("io/opentelemetry")).unwrap();
-        let copy = directory.join(COPY.replace('.', "/")).join(name);
-        fs::create_dir_all(copy.parent().unwrap()).unwrap();
-        fs::write(&copy, fs::read_to_string(&file).unwrap().replace(API, COPY)).unwrap();
-    }
-    let source = sources.join("labels/java/io/ctxagent/labels/source/Otel.java");
-    let text = fs::read_to_string(source).unwrap().replace(API, COPY);
-    let text = text
-        .replace("Otel ", "OtelAgent ")
-        .replace("Otel(", "OtelAgent(");
-    let copy = directory.join("OtelAgent.java");
-    fs::write(&copy, text.replace("Labels.OTEL;", "Labels.OTEL_AGENT;")).unwrap();
-    (copy, directory)
 }
 
 fn compiler() -> PathBuf {

@@ -33,7 +33,7 @@ case ${1:-all} in
   all) build_agent && one_file && gradle jar >&2 ;;
   rust) build_agent ;;
   java) gradle jar >&2 ;;
-  services) gradle -Pservices :services:app >&2 ;;
+  services) gradle -Pservices :services:app :services-javax:app >&2 ;;
   starter) gradle -Pstarter :ctxagent-spring-boot-starter:jar :starter-test:app >&2 ;;
   docs)
     RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings" cargo doc --workspace --no-deps --quiet

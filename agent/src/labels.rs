@@ -143,8 +143,9 @@ fn hook(jvmti: Jvmti, jni: Jni, name: &str, class: &LocalRef<'_>) -> Result<(), 
     if !java::is_found_by(jni, loader.as_ref()) {
         return Err("its class loader does not ask the boot loader".to_owned());
     }
-    for helper in sources::helpers(name) {
-        let defined = define(&jni, loader.as_ref(), &helper)?;
+    let constants = jvmti.constant_pool(class).map_err(refusal)?;
+    for row in sources::of_constants(name, &constants) {
+        let defined = define(&jni, loader.as_ref(), &row.helper())?;
         java::add_reads(jvmti, jni, class, &defined).ok_or("its module cannot read ours")?;
     }
     jvmti.watch_class_files().map_err(refusal)?;
@@ -192,10 +193,11 @@ pub(crate) fn patched(
     if !is_hooked {
         return None;
     }
-    let defined = sources::helpers(name).map(|helper| define(&jni, loader, &helper).map(drop));
+    let rows = || sources::of_constants(name, bytes);
+    let defined = rows().map(|row| define(&jni, loader, &row.helper()).map(drop));
     let patched = defined
         .collect::<Result<(), _>>()
-        .and_then(|()| with_hooks(&sources::hooks(name), bytes));
+        .and_then(|()| with_hooks(&sources::hooks(rows()), bytes));
     patched
         .inspect_err(|why| fail(source, &format!("{}: {why}", name.replace('/', "."))))
         .ok()

@@ -209,6 +209,13 @@ pub fn services() -> &'static str {
     built.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
 }
 
+/// Class path of `tests/services/javax`: some of them with the servlets of `javax`.
+pub fn javax_services() -> String {
+    services();
+    let jars = root().join("tests/services/javax/build/app/*");
+    jars.display().to_string()
+}
+
 /// Class path of `tests/starter`, a service that has the starter for Spring Boot; without the agent.
 pub fn starter() -> &'static str {
     static STARTER: OnceLock<Result<String, String>> = OnceLock::new();

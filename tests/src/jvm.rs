@@ -231,6 +231,13 @@ impl<'a> Jvm<'a> {
         self
     }
 
+    /// With those of `tests/services/javax`.
+    #[must_use]
+    pub fn javax_services(mut self) -> Self {
+        self.class_path = vec![build::javax_services()];
+        self
+    }
+
     /// With the service of `tests/starter` and `ctxagent.jar` on the class path, which is what a
     /// user's one line gives, and nothing else.
     #[must_use]

@@ -31,9 +31,14 @@ fn samples(test_dir: &TestDir) -> Vec<Event> {
 
 /// A service on the class path of `tests/services` that ends well.
 fn served(jdk: Jdk, test_dir: &TestDir, labels: &str, program: &[&str]) -> ProcessOutput {
+    let jvm = Jvm::new(jdk, test_dir).services();
+    served_by(jdk, jvm, labels, program)
+}
+
+fn served_by(jdk: Jdk, jvm: Jvm, labels: &str, program: &[&str]) -> ProcessOutput {
     let options = format!("start,interval=1ms,file=app.jfr,{labels}");
-    let jvm = Jvm::new(jdk, test_dir).agent(&options).services();
     let run = jvm
+        .agent(&options)
         .flag("-Dserver.port=0")
         .main(program[0], &program[1..])
         .run_ok();
@@ -141,27 +146,43 @@ fn spring_requests_have_the_pattern_of_their_route() {
         let virtual_threads = format!("--spring.threads.virtual.enabled={}", kind == "virtual");
         let program = ["service.SpringService", "100", &virtual_threads];
         served(jdk, &test_dir, "labels=route", &program);
-        let samples = samples(&test_dir);
-        let orders = "service.SpringService.orders";
-        assert_labelled(&samples, orders, "operation", Some("GET /orders/{id}"));
-        let searches = "service.SpringService.searches";
-        assert_labelled(&samples, searches, "operation", Some("GET /search"));
-        let failing = "service.SpringService.failing";
-        assert_labelled(&samples, failing, "operation", Some("GET /failing/{id}"));
-        assert_early_samples_get_the_route(&test_dir);
-        // 100 paths that are not there are one label.
-        let operations: BTreeSet<_> = samples.iter().filter_map(|s| s.text("operation")).collect();
-        let known = [
-            "GET",
-            "GET /**",
-            "GET /failing/{id}",
-            "GET /orders/{id}",
-            "GET /search",
-            "HTTP",
-        ];
-        let others: Vec<_> = operations.iter().filter(|o| !known.contains(o)).collect();
-        assert!(others.is_empty(), "{jdk} {kind}: {others:?}");
+        assert_spring_labels(&test_dir);
     }
+}
+
+/// Spring 5 on Tomcat 9.
+#[test]
+fn spring_requests_with_servlets_of_javax_have_the_pattern_of_their_route() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir).javax_services();
+        let program = ["service.SpringService", "100"];
+        served_by(jdk, jvm, "labels=route", &program);
+        assert_spring_labels(&test_dir);
+    }
+}
+
+fn assert_spring_labels(test_dir: &TestDir) {
+    let samples = samples(test_dir);
+    let orders = "service.SpringService.orders";
+    assert_labelled(&samples, orders, "operation", Some("GET /orders/{id}"));
+    let searches = "service.SpringService.searches";
+    assert_labelled(&samples, searches, "operation", Some("GET /search"));
+    let failing = "service.SpringService.failing";
+    assert_labelled(&samples, failing, "operation", Some("GET /failing/{id}"));
+    assert_early_samples_get_the_route(test_dir);
+    // 100 paths that are not there are one label.
+    let operations: BTreeSet<_> = samples.iter().filter_map(|s| s.text("operation")).collect();
+    let known = [
+        "GET",
+        "GET /**",
+        "GET /failing/{id}",
+        "GET /orders/{id}",
+        "GET /search",
+        "HTTP",
+    ];
+    let others: Vec<_> = operations.iter().filter(|o| !known.contains(o)).collect();
+    assert!(others.is_empty(), "{others:?}");
 }
 
 /// Work of a request goes to timers, pools, other channels and back.
@@ -196,18 +217,26 @@ fn reactive_requests_have_the_pattern_of_their_route_on_each_thread() {
 fn requests_of_jetty_have_the_pattern_of_their_servlet() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        served(
-            jdk,
-            &test_dir,
-            "labels=route",
-            &["service.JettyService", "200"],
-        );
-        let samples = samples(&test_dir);
-        let orders = "service.JettyService$Orders.doGet";
-        assert_labelled(&samples, orders, "operation", Some("GET /shop/orders/*"));
-        let search = "service.JettyService$Search.doGet";
-        assert_labelled(&samples, search, "operation", Some("GET /shop/search"));
+        let program = ["service.JettyService", "200"];
+        served(jdk, &test_dir, "labels=route", &program);
+        assert_jetty_labels(&test_dir);
+        // Jetty 10.
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir).javax_services();
+        served_by(jdk, jvm, "labels=route", &program);
+        assert_jetty_labels(&test_dir);
     }
+}
+
+fn assert_jetty_labels(test_dir: &TestDir) {
+    let samples = samples(test_dir);
+    let orders = "service.JettyService$Orders.doGet";
+    assert_labelled(&samples, orders, "operation", Some("GET /shop/orders/*"));
+    let search = "service.JettyService$Search.doGet";
+    assert_labelled(&samples, search, "operation", Some("GET /shop/search"));
+    let operations: BTreeSet<_> = samples.iter().filter_map(|s| s.text("operation")).collect();
+    let known = BTreeSet::from(["GET", "GET /shop/orders/*", "GET /shop/search"]);
+    assert!(operations.is_subset(&known), "{operations:?}");
 }
 
 /// By span: its trace, and the method that works in it.

@@ -1,6 +1,7 @@
 //! A class file as far as a patch needs it: constant pool, own name, methods and their code.
 
 mod constant_pool;
+mod names;
 
 use std::ops::Range;
 
@@ -78,6 +79,19 @@ impl<'a> ClassFile<'a> {
     /// Its methods, in the order of the file.
     pub fn methods(&self) -> &[Method<'a>] {
         &self.methods
+    }
+
+    /// The class file with other names of packages and classes: in all its texts, the first of each
+    /// pair gives way to the second. Those are parts of names in internal form, `javax/servlet/`.
+    ///
+    /// # Errors
+    ///
+    /// If a text would be longer than 65,535 bytes.
+    pub fn with_other_names(&self, names: &[(&str, &str)]) -> Result<Vec<u8>> {
+        let pool = self.pool.range();
+        let (head, tail) = (self.bytes.get(..pool.start), self.bytes.get(pool.end..));
+        let entries = names::with_other_names(&self.pool, names)?;
+        Ok([head.unwrap_or_default(), &entries, tail.unwrap_or_default()].concat())
     }
 
     pub(crate) fn bytes(&self) -> &'a [u8] {

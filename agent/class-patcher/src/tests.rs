@@ -6,4 +6,5 @@ mod calls;
 mod hooks;
 mod hostile;
 mod limits;
+mod renames;
 mod test_class;

@@ -356,7 +356,7 @@ pub extern "system" fn Java_io_ctxagent_labels_Labels_classFile<'l>(
         let name = text(&mut env, &name).map(|name| name.replace('.', "/"));
         let bytes = name.and_then(|name| labels::class_file(&name));
         let jni = Jni::of_native(&env);
-        let array = jni.as_ref().and_then(|jni| jni.new_byte_array(bytes?));
+        let array = jni.as_ref().and_then(|jni| jni.new_byte_array(&bytes?));
         array.map_or(NULL, |array| array.raw())
     })
 }

@@ -413,6 +413,24 @@ impl Jvmti {
         self.take_string(signature).ok_or(JvmtiError::INVALID_CLASS)
     }
 
+    /// The constants of a class, as in a class file.
+    pub(crate) fn constant_pool(self, class: &LocalRef<'_>) -> Result<Vec<u8>> {
+        self.add_capability(Capability::CAN_GET_CONSTANT_POOL)?;
+        let (mut entries, mut count): (jint, jint) = (0, 0);
+        let mut bytes: *mut u8 = ptr::null_mut();
+        // SAFETY: rules 1, 3 and 4.
+        unsafe {
+            self.0.get_constant_pool(
+                class.raw(),
+                &raw mut entries,
+                &raw mut count,
+                &raw mut bytes,
+            )
+        }
+        .ok()?;
+        Ok(self.take_array(bytes, count))
+    }
+
     /// Name, descriptor, modifiers of a method. The caller holds a reference to its class.
     pub(crate) fn method_name(self, method: jmethodID) -> Result<MethodName> {
         let (mut name, mut descriptor): (*mut c_char, *mut c_char) =

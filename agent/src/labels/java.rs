@@ -86,7 +86,7 @@ pub(super) fn define<'e>(
 ) -> Option<LocalRef<'e>> {
     let bytes = classes::class_file(name.to_str().ok()?)?;
     // Of several threads the VM lets one define a class; the others find it.
-    let class = jni.define_class(loader, name, bytes);
+    let class = jni.define_class(loader, name, &bytes);
     class.or_else(|| find(jni, loader, name))
 }
 

@@ -2,24 +2,37 @@
 
 use crate::class_hooks::{self, ClassHooks, Row};
 use crate::options::LabelSource;
-use class_patcher::hook::Helper;
 use std::sync::LazyLock;
+
+/// The API of servlets as the table and classes of ours name it, and as libraries up to 2022 do.
+pub(super) const JAKARTA: &str = "jakarta/servlet/";
+pub(super) const JAVAX: &str = "javax/servlet/";
 
 const TABLE: &str = include_str!("sources.txt");
 /// The package of the classes that hooks call, unless they are named with theirs.
-const PACKAGE: &str = "io/ctxagent/labels/source/";
+pub(super) const PACKAGE: &str = "io/ctxagent/labels/source/";
+/// That of their copies for [`JAVAX`].
+pub(super) const JAVAX_PACKAGE: &str = "io/ctxagent/labels/javax/";
 
-static ROWS: LazyLock<Vec<(LabelSource, Row)>> = LazyLock::new(|| {
-    let rows = class_hooks::rows(TABLE, |class| {
+static ROWS: LazyLock<Vec<(LabelSource, Row)>> = LazyLock::new(|| rows(TABLE, PACKAGE));
+static JAVAX_TABLE: LazyLock<String> = LazyLock::new(|| {
+    let name = |api: &str| api.replace('/', ".");
+    TABLE.replace(&name(JAKARTA), &name(JAVAX))
+});
+static JAVAX_ROWS: LazyLock<Vec<(LabelSource, Row)>> =
+    LazyLock::new(|| rows(&JAVAX_TABLE, JAVAX_PACKAGE));
+
+fn rows(table: &'static str, package: &str) -> Vec<(LabelSource, Row)> {
+    let rows = class_hooks::rows(table, |class| {
         if class.contains('.') {
             class.replace('.', "/")
         } else {
-            format!("{PACKAGE}{class}")
+            format!("{package}{class}")
         }
     });
     let of_source = |row: Row| Some((source(row.group)?, row));
     rows.filter_map(of_source).collect()
-});
+}
 
 fn source(word: &str) -> Option<LabelSource> {
     let mut sources = LabelSource::ALL.into_iter();
@@ -32,19 +45,20 @@ pub(super) fn of_class(class: &str) -> Option<LabelSource> {
     row.map(|(source, _)| *source)
 }
 
-/// The hooks of a class.
-pub(super) fn hooks(class: &str) -> ClassHooks {
-    let mut hooks = ClassHooks::default();
-    for (_, row) in ROWS.iter().filter(|(_, row)| row.class() == class) {
-        row.add_to(&mut hooks);
-    }
-    hooks
+/// The rows of a class. `constants`, its pool or all of its bytes, tell which servlets it knows.
+pub(super) fn of_constants(class: &str, constants: &[u8]) -> impl Iterator<Item = &'static Row> {
+    let mut texts = constants.windows(JAVAX.len());
+    let is_javax = texts.any(|text| text == JAVAX.as_bytes());
+    let rows = if is_javax { &JAVAX_ROWS } else { &ROWS };
+    let rows = rows.iter().filter(move |(_, row)| row.class() == class);
+    rows.map(|(_, row)| row)
 }
 
-/// What the hooks of a class call.
-pub(super) fn helpers(class: &str) -> impl Iterator<Item = Helper<'static>> {
-    let rows = ROWS.iter().filter(move |(_, row)| row.class() == class);
-    rows.map(|(_, row)| row.helper())
+/// The hooks of a class.
+pub(super) fn hooks(rows: impl Iterator<Item = &'static Row>) -> ClassHooks {
+    let mut hooks = ClassHooks::default();
+    rows.for_each(|row| row.add_to(&mut hooks));
+    hooks
 }
 
 #[cfg(test)]
@@ -54,12 +68,26 @@ mod tests {
 
     #[test]
     fn each_line_is_a_hook_whose_helper_is_there() {
-        assert_eq!(class_hooks::lines(TABLE).count(), ROWS.len());
-        for (source, row) in ROWS.iter() {
-            assert_eq!(of_class(row.class()), Some(*source));
-            for helper in helpers(row.class()) {
-                assert!(!classes::are_there() || classes::class_file(helper.class).is_some());
+        for rows in [&ROWS, &JAVAX_ROWS] {
+            assert_eq!(class_hooks::lines(TABLE).count(), rows.len());
+            for (source, row) in rows.iter() {
+                assert_eq!(of_class(row.class()), Some(*source));
+                let class = row.helper().class;
+                assert!(!classes::are_there() || classes::class_file(class).is_some());
             }
         }
+    }
+
+    #[test]
+    fn class_that_knows_older_servlets_gets_hooks_for_those() {
+        let helper = |constants| {
+            let class = "org/apache/catalina/connector/CoyoteAdapter";
+            let row = of_constants(class, constants).next();
+            row.map(|row| row.helper().class)
+        };
+        let older = b"\x01\0\x1Ajavax/servlet/ReadListener";
+        assert_eq!(helper(older), Some("io/ctxagent/labels/javax/Tomcat"));
+        let newer = b"\x01\0\x1Cjakarta/servlet/ReadListener";
+        assert_eq!(helper(newer), Some("io/ctxagent/labels/source/Tomcat"));
     }
 }

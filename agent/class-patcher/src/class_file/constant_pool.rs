@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::bytes::{Reader, put_u16};
 use crate::error::{Error, ErrorKind, Result};
 
-const UTF8: u8 = 1;
+pub(crate) const UTF8: u8 = 1;
 const CLASS: u8 = 7;
 const METHOD: u8 = 10;
 const INTERFACE_METHOD: u8 = 11;
@@ -63,6 +63,11 @@ impl<'a> ConstantPool<'a> {
     /// Position of the entries in the class, without their number.
     pub(crate) fn range(&self) -> Range<usize> {
         self.range.clone()
+    }
+
+    /// Tag and content of each entry. Those of texts lack their length.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (u8, &'a [u8])> {
+        self.entries.iter().flatten().copied()
     }
 
     /// The text that the next index leads to.
@@ -191,7 +196,11 @@ impl NewConstants {
 
     fn put(&mut self, constant: &Constant) -> Result<()> {
         let (tag, first, second) = match constant {
-            Constant::Utf8(text) => return self.put_utf8(text),
+            Constant::Utf8(text) => {
+                self.bytes.push(UTF8);
+                // ASCII without NUL is its own modified UTF-8.
+                return put_text(text.as_bytes(), self.at, &mut self.bytes);
+            }
             Constant::Class(name) => (CLASS, *name, None),
             Constant::Method(class, method) => (METHOD, *class, Some(*method)),
             Constant::NameAndType(name, kind) => (NAME_AND_TYPE, *name, Some(*kind)),
@@ -203,15 +212,14 @@ impl NewConstants {
         }
         Ok(())
     }
+}
 
-    /// The text is ASCII without NUL, which is its own modified UTF-8.
-    fn put_utf8(&mut self, text: &str) -> Result<()> {
-        let most = usize::from(u16::MAX);
-        let len = u16::try_from(text.len())
-            .map_err(|_| Error::limit(self.at, "bytes of a text", text.len(), most))?;
-        self.bytes.push(UTF8);
-        put_u16(&mut self.bytes, len);
-        self.bytes.extend_from_slice(text.as_bytes());
-        Ok(())
-    }
+/// Writes the rest of a text behind its tag. The text is modified UTF-8.
+pub(crate) fn put_text(text: &[u8], at: usize, out: &mut Vec<u8>) -> Result<()> {
+    let most = usize::from(u16::MAX);
+    let len = u16::try_from(text.len())
+        .map_err(|_| Error::limit(at, "bytes of a text", text.len(), most))?;
+    put_u16(out, len);
+    out.extend_from_slice(text);
+    Ok(())
 }

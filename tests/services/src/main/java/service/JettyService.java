@@ -34,7 +34,8 @@ public class JettyService {
 
     public static void main(String[] args) throws Exception {
         Server server = new Server(0);
-        ServletContextHandler servlets = new ServletContextHandler("/shop");
+        ServletContextHandler servlets = new ServletContextHandler();
+        servlets.setContextPath("/shop");
         servlets.addServlet(Orders.class, "/orders/*");
         servlets.addServlet(Search.class, "/search");
         server.setHandler(servlets);

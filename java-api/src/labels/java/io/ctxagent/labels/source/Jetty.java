@@ -14,7 +14,10 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.util.Callback;
 
-/** Jetty from 12 on: where it hands a request to its handlers, and where they call a servlet. */
+/**
+ * Jetty from 12 on, where it hands a request to its handlers; and from 10 on, where they call a
+ * servlet.
+ */
 public final class Jetty {
     private static final int SOURCE = Labels.JETTY;
 

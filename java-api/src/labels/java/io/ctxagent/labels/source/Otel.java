@@ -5,9 +5,14 @@ import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.context.Context;
 
-/** OpenTelemetry's API in the application, where a thread's context changes. */
+/**
+ * OpenTelemetry's API in the application, where a thread's context changes. The Java agent of
+ * OpenTelemetry has that API by other names: a copy of this class, in the package {@code shaded},
+ * serves it.
+ */
 public final class Otel {
-    private static final int SOURCE = Labels.OTEL;
+    private static final int SOURCE =
+            Otel.class.getPackageName().endsWith("shaded") ? Labels.OTEL_AGENT : Labels.OTEL;
 
     private Otel() {}
 

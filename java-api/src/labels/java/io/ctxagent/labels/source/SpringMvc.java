@@ -8,7 +8,7 @@ import org.springframework.web.servlet.HandlerAdapter;
 import org.springframework.web.servlet.ModelAndView;
 
 /**
- * Spring MVC from 6 on: the route is known once the handler is found. The server's scope gets it.
+ * Spring MVC from 5 on: the route is known once the handler is found. The server's scope gets it.
  */
 public final class SpringMvc {
     private static final int SOURCE = Labels.SPRING;

@@ -10,7 +10,7 @@ import org.apache.catalina.connector.Request;
 import org.apache.catalina.connector.Response;
 import org.apache.coyote.Adapter;
 
-/** Tomcat from 10 on: where a connector has read a request, and where its servlet is known. */
+/** Tomcat from 9 on: where a connector has read a request, and where its servlet is known. */
 public final class Tomcat {
     private static final int SOURCE = Labels.TOMCAT;
 

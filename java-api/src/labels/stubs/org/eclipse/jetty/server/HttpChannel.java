@@ -1,0 +1,7 @@
+package org.eclipse.jetty.server;
+
+public class HttpChannel {
+    public Request getRequest() {
+        throw new AssertionError();
+    }
+}
