@@ -22,13 +22,14 @@ platform_of() {
   esac
 }
 
-# build CARGO_COMMAND TARGET FLAGS PACKAGE [ARGUMENT…]: without the directories of this machine.
+# build CARGO_COMMAND TARGET FLAGS PACKAGE [ARGUMENT…]: without the directories of this machine, and
+# optimized as one program, which takes a minute and makes the library 5 % smaller.
 build() {
   local command=$1 target=$2 flags=$3
   shift 3
   RUSTFLAGS="$flags --remap-path-prefix=$ROOT=/ctxagent \
     --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo" \
-    CARGO_TARGET_DIR=$WORK/cargo CARGO_ZIGBUILD_ZIG_PATH=$zig/zig \
+    CARGO_PROFILE_RELEASE_LTO=fat CARGO_TARGET_DIR=$WORK/cargo CARGO_ZIGBUILD_ZIG_PATH=$zig/zig \
     CARGO_ZIGBUILD_CACHE_DIR=$WORK/zig PATH=$zig:$PATH \
     cargo "$command" --release --quiet --locked --target "$target" -p "$@" >&2
 }
