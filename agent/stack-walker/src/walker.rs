@@ -196,6 +196,7 @@ impl<M: Memory> StackWalker<M> {
             thread,
             frames,
             count: 0,
+            oldest: 0,
             top_count: 0,
             cached: 0,
             decoded: 0,
@@ -272,6 +273,8 @@ struct ActiveWalk<'a, M, A> {
     thread: &'a InterruptedThread,
     frames: &'a mut [CallFrame],
     count: usize,
+    /// The `Method` of the last of them. An id that is a number does not lead to it.
+    oldest: usize,
     /// Methods of the topmost physical frame.
     top_count: usize,
     cached: u32,
@@ -539,8 +542,19 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             kind: kind as u32,
             method: ptr::with_exposed_provenance_mut(method.id),
         };
-        self.count = self.count.wrapping_add(1);
+        self.pass(method.method);
         Ok(())
+    }
+
+    /// Counts a frame that was noted, of the `Method` at this address.
+    fn pass(&mut self, method: usize) {
+        if let Some(part) = &mut self.heap_part
+            && part.stack_count == self.count
+        {
+            part.newest = method;
+        }
+        self.oldest = method;
+        self.count = self.count.wrapping_add(1);
     }
 }
 

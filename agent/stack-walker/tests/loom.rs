@@ -26,6 +26,7 @@ fn site(n: u32) -> CachedCallSite {
         blob: n as usize,
         compile_id: n,
         method: n as usize,
+        innermost: n as usize,
         frame_size: n,
         count: 1,
         frames: [frame; MAX_METHODS],

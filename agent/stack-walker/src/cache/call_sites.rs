@@ -35,8 +35,10 @@ pub struct CachedCallSite {
     pub blob: usize,
     /// Its compile id.
     pub compile_id: u32,
-    /// Its `Method`.
+    /// Its `Method`, the outermost one.
     pub method: usize,
+    /// The `Method` of the first of `frames`.
+    pub innermost: usize,
     /// Bytes of the frame.
     pub frame_size: u32,
     /// How many of `frames` are meant.
@@ -55,6 +57,7 @@ pub struct CallSiteBucket {
     pc: AtomicUsize,
     blob: AtomicUsize,
     method: AtomicUsize,
+    innermost: AtomicUsize,
     frame_size: AtomicU32,
     count: AtomicU32,
     frames: [BucketFrame; MAX_METHODS],
@@ -91,6 +94,7 @@ impl CallSiteBucket {
             pc: AtomicUsize::new(0),
             blob: AtomicUsize::new(0),
             method: AtomicUsize::new(0),
+            innermost: AtomicUsize::new(0),
             frame_size: AtomicU32::new(0),
             count: AtomicU32::new(0),
             frames: core::array::from_fn(|_| BucketFrame {
@@ -181,6 +185,7 @@ impl CallSiteBucket {
             blob: self.blob.load(Relaxed),
             compile_id: self.compile_id.load(Relaxed),
             method: self.method.load(Relaxed),
+            innermost: self.innermost.load(Relaxed),
             frame_size: self.frame_size.load(Relaxed),
             count,
             frames,
@@ -193,6 +198,7 @@ impl CallSiteBucket {
         self.blob.store(site.blob, Relaxed);
         self.compile_id.store(site.compile_id, Relaxed);
         self.method.store(site.method, Relaxed);
+        self.innermost.store(site.innermost, Relaxed);
         self.frame_size.store(site.frame_size, Relaxed);
         self.count.store(site.count, Relaxed);
         for (to, from) in self

@@ -1,7 +1,7 @@
 //! Frames of a virtual thread in the heap, under each collector and with damage.
 
 use super::scene::{
-    INTERPRETER, META, SP, Scene, THREAD, expected, id, name_method, native_wrapper,
+    INTERPRETER, META, SP, Scene, THREAD, expected, id, name_method, native_wrapper, number_ids,
     return_barrier, scene, seen, symbol, thread_in_java,
 };
 use crate::arch::registers::Registers;
@@ -152,6 +152,18 @@ fn callers_in_a_chunk_are_read_to_the_root() {
     let (walk, frames) = walk(&s, layout());
     assert_eq!((walk.end, walk.heap), (End::VirtualRoot, HeapFrames::Whole));
     assert_eq!(seen(&frames), expected());
+}
+
+/// As in 26. The second walk knows the call sites from the first one.
+#[test]
+fn root_is_found_where_ids_are_numbers() {
+    let mut s = resumed();
+    let numbered = number_ids(&mut s, 7);
+    for _ in 0..2 {
+        let (walk, frames) = walk(&s, layout());
+        assert_eq!((walk.end, walk.heap), (End::VirtualRoot, HeapFrames::Whole));
+        assert_eq!(seen(&frames), numbered);
+    }
 }
 
 #[test]
@@ -411,9 +423,12 @@ fn frames_that_are_being_moved_are_told() {
 fn frames_above_the_one_at_rest_are_from_an_earlier_run() {
     let mut s = resumed();
     name_method(&mut s.image, 3, b"yield0");
-    let (rested, frames) = walk(&s, layout());
-    assert_eq!(seen(&frames), expected()[1..]);
-    assert!(!rested.is_switching);
+    let numbered = number_ids(&mut s, 7);
+    for _ in 0..2 {
+        let (rested, frames) = walk(&s, layout());
+        assert_eq!(seen(&frames), numbered[1..]);
+        assert!(!rested.is_switching);
+    }
 }
 
 #[test]

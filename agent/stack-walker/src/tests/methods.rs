@@ -1,7 +1,7 @@
 //! Which methods count, and under which id: without an id yet, of another class, redefined.
 
 use super::scene::{
-    C2, META, SP, Scene, expected, id, in_interpreter, interpreted, method, scene, seen,
+    C2, META, SP, Scene, expected, id, in_interpreter, interpreted, method, number_ids, scene, seen,
 };
 use crate::arch::x86_64::X86_64;
 use crate::frame::FrameKind;
@@ -34,16 +34,7 @@ fn method_without_id_is_a_frame_without_id() {
 fn numbers_are_ids_too() {
     for first in [7, 0x7000_0000] {
         let mut s = scene();
-        s.tables.method.numbered_ids = true;
-        for number in 1..=3 {
-            let ids = META + number * 0x1000 + 0x800;
-            s.image.word_at(ids + 3 * 8, first + number);
-        }
-        // As `expected`, of methods 1, 3 and 2.
-        let numbers = [1, 3, 2].into_iter().zip(expected());
-        let numbered: Vec<_> = numbers
-            .map(|(number, (_, bci, kind))| (first + number, bci, kind))
-            .collect();
+        let numbered = number_ids(&mut s, first);
         for _ in 0..2 {
             let (walk, frames) = s.walk(s.inner + 6, SP, 0, 16);
             assert_eq!((walk.end, seen(&frames)), (End::Root, numbered.clone()));

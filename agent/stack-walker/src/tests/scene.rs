@@ -471,6 +471,20 @@ pub(super) fn expected() -> Vec<(usize, i32, u32)> {
 }
 
 /// Where the interpreted method of [`interpreted`] keeps its frame.
+/// Gives the methods of the scene ids that are numbers, from `first` on. Answers the frames.
+pub(super) fn number_ids(s: &mut Scene, first: usize) -> Vec<(usize, i32, u32)> {
+    s.tables.method.numbered_ids = true;
+    for number in 1..=3 {
+        let ids = META + number * 0x1000 + 0x800;
+        s.image.word_at(ids + 3 * 8, first + number);
+    }
+    // As `expected`, of methods 1, 3 and 2.
+    let numbers = [1, 3, 2].into_iter().zip(expected());
+    numbers
+        .map(|(number, (_, bci, kind))| (first + number, bci, kind))
+        .collect()
+}
+
 pub(super) const INTERPRETED_FP: usize = SP + 16;
 
 /// The scene with method 1 interpreted at index 9, called by the outer compiled one.

@@ -49,8 +49,9 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                 return Err(End::Full);
             };
             *next = *frame;
-            self.count = self.count.wrapping_add(1);
+            self.pass(site.innermost);
         }
+        self.oldest = site.method;
         Ok(())
     }
 
@@ -61,7 +62,13 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     }
 
     /// Caches what was noted from `first` on.
-    pub(super) fn remember(&self, pc: usize, first: usize, blob: &Blob) -> Option<()> {
+    pub(super) fn remember(
+        &self,
+        pc: usize,
+        first: usize,
+        innermost: usize,
+        blob: &Blob,
+    ) -> Option<()> {
         let noted = self.frames.get(first..self.count)?;
         // A method gets its id later: then the call site is worth a bucket.
         if noted.is_empty() || noted.iter().any(|frame| frame.method.is_null()) {
@@ -76,6 +83,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             method: self
                 .memory
                 .word(blob.start.wrapping_add(self.tables.nmethod.method))?,
+            innermost,
             frame_size: u32::try_from(blob.frame_size).ok()?,
             count: u32::try_from(noted.len()).ok()?,
             frames: [*noted.first()?; MAX_METHODS],

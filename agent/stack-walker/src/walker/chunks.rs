@@ -139,6 +139,8 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
         let earlier = self.heap_part;
         self.heap_part = Some(HeapPart {
             stack_count: earlier.map_or(self.count, |part| part.stack_count),
+            last_on_stack: earlier.map_or(self.oldest, |part| part.last_on_stack),
+            newest: earlier.map_or(0, |part| part.newest),
             chunks_left: MAX_CHUNKS,
             pauses: earlier.map_or(pauses, |part| part.pauses),
         });
@@ -181,10 +183,10 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
     /// Whether no frame was on the stack, and the newest one in the heap is not that in which a
     /// virtual thread rests.
     pub(super) fn is_switching(&self) -> bool {
+        let part = self.heap_part.filter(|part| part.stack_count == 0);
         self.count > 0
-            && self.heap_part.is_some_and(|part| part.stack_count == 0)
             && self.thread.java_thread != 0
-            && !self.is_method(0, RESTING_METHOD)
+            && part.is_some_and(|part| !self.is_method(part.newest, RESTING_METHOD))
     }
 
     /// Only the entry of a virtual thread is on the stack: the VM is about to run it or has just
@@ -300,11 +302,8 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
     /// Nothing but the method by which it leaves its carrier is called by the frame in which a
     /// virtual thread rests: other frames on the stack are left from an earlier run.
     fn drop_stale_frames(&mut self, part: HeapPart) {
-        let is_called = part
-            .stack_count
-            .checked_sub(1)
-            .is_none_or(|last| self.is_method(last, YIELD_METHOD));
-        if is_called || !self.is_method(part.stack_count, RESTING_METHOD) {
+        let is_called = part.stack_count == 0 || self.is_method(part.last_on_stack, YIELD_METHOD);
+        if is_called || !self.is_method(part.newest, RESTING_METHOD) {
             return;
         }
         self.frames
@@ -316,28 +315,15 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
         });
     }
 
-    /// Whether a frame is of a method of this name.
-    fn is_method(&self, frame: usize, name: &[u8]) -> bool {
-        let method = self.method_of(frame);
-        method.is_some_and(|method| self.tables.is_named(self.memory, method, name))
-    }
-
-    /// Address of the `Method` of a frame.
-    fn method_of(&self, frame: usize) -> Option<usize> {
-        let frame = self.frames.get(..self.count)?.get(frame)?;
-        self.memory.word(frame.method.addr())
+    fn is_method(&self, method: usize, name: &[u8]) -> bool {
+        self.tables.is_named(self.memory, method, name)
     }
 
     /// No chunk is left: the oldest method must be the root. Below a continuation within another one
     /// the stack goes on.
     fn end_of_heap(&mut self) -> Step {
-        let oldest = self.count.checked_sub(1);
-        let method = oldest.and_then(|frame| self.method_of(frame));
-        let is_root = self
-            .heap()
-            .zip(method)
-            .is_some_and(|(heap, method)| heap.is_root(method));
-        if !is_root {
+        let is_root = |heap: Heap<'_, M>| heap.is_root(self.oldest);
+        if self.count == 0 || !self.heap().is_some_and(is_root) {
             return self.cut(HeapFailure::Frame);
         }
         self.heap_frames = HeapFrames::Whole;

@@ -106,6 +106,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         let own_kind = self.own_kind(blob);
         let first = self.count;
         let mut offset = desc.scope;
+        let mut innermost = 0;
         for depth in 0..MAX_INLINED {
             let scope = scopes.scope(self.memory, offset, self.tables.unsigned5_excluded);
             let inlined = scope.and_then(|scope| Some((scope, self.method(scope.method)?)));
@@ -116,6 +117,9 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                     failed(Failure::Scope)
                 };
             };
+            if depth == 0 {
+                innermost = method.method;
+            }
             let kind = if scope.sender == 0 {
                 own_kind
             } else {
@@ -123,7 +127,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             };
             self.note(&method, scope.bci, kind)?;
             if scope.sender == 0 {
-                let _too_many_methods = self.remember(desc.pc, first, blob);
+                let _too_many_methods = self.remember(desc.pc, first, innermost, blob);
                 return Ok(());
             }
             // A caller is described before those inlined into it.

@@ -52,6 +52,10 @@ impl Region {
 pub(super) struct HeapPart {
     /// Methods noted before the first frame in the heap.
     pub(super) stack_count: usize,
+    /// The `Method` of the last of these.
+    pub(super) last_on_stack: usize,
+    /// The `Method` of the first frame in the heap, 0 before it.
+    pub(super) newest: usize,
     /// Chunks that may still follow.
     pub(super) chunks_left: usize,
     /// Pauses of the VM before, if they matter.

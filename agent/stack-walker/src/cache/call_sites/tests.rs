@@ -18,6 +18,7 @@ fn site(pc: usize, count: u32) -> CachedCallSite {
         blob: 16,
         compile_id: 7,
         method: 8,
+        innermost: 24,
         frame_size: 32,
         count,
         frames: core::array::from_fn(|n| frame(pc + n)),
@@ -34,7 +35,7 @@ fn a_call_site_is_found_until_another_replaces_it() {
         (found.blob, found.compile_id, found.method, found.frame_size),
         (16, 7, 8, 32)
     );
-    assert_eq!(found.count, 2);
+    assert_eq!((found.innermost, found.count), (24, 2));
     assert_eq!(found.frames[1].method.addr(), 0x1001);
     assert_eq!((found.frames[1].bci, found.frames[1].kind), (-3, 5));
     t.put(&site(0x2000, 1));
