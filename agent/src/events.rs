@@ -17,9 +17,11 @@ mod holder;
 mod late_label;
 mod lock;
 mod queue;
+mod scope;
 
 pub(crate) use gc::GcPause;
-pub(crate) use queue::{LateValue, MonitorHolder, ObservedEvent, Payload};
+pub(crate) use queue::{LateValue, MonitorHolder, ObservedEvent, Payload, ScopeTimes};
+pub(crate) use scope::ScopeAnswer;
 
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::Jvmti;
@@ -27,6 +29,8 @@ use crate::options::Options;
 use crate::threads::ThreadDirectory;
 use lock::LockEvents;
 use queue::{CallbackContext, EventQueue};
+use scope::Scopes;
+use signal_core::engine::monotonic_nanos;
 use signal_core::handler_state::HandlerState;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -37,6 +41,7 @@ pub(crate) struct EventCollector {
     queue: EventQueue,
     gc_pauses: gc::GcPauses,
     lock: LockEvents,
+    scopes: Scopes,
     alloc_interval_bytes: AtomicU64,
 }
 
@@ -51,6 +56,7 @@ impl EventCollector {
             queue: EventQueue::new(jvmti, handler, threads),
             gc_pauses: gc::GcPauses::default(),
             lock: LockEvents::default(),
+            scopes: Scopes::default(),
             alloc_interval_bytes: AtomicU64::new(0),
         }
     }
@@ -67,11 +73,18 @@ impl EventCollector {
             self.lock.enable(jvmti, shortest);
         }
         gc::enable(jvmti);
+        self.scopes.keep_since(monotonic_nanos());
+    }
+
+    /// Whether the recording that comes wants scopes. Before the Java API is asked to time them.
+    pub(crate) fn want_scopes(&self, options: Option<&Options>) {
+        self.scopes.want(options);
     }
 
     /// Disables all events. Running callbacks still queue theirs; the writer's last drain or the
     /// next start clears them.
     pub(crate) fn disable(&self) {
+        self.scopes.keep_since(u64::MAX);
         alloc::disable(self.queue.jvmti);
         self.lock.disable(self.queue.jvmti);
         gc::disable(self.queue.jvmti);
@@ -121,6 +134,16 @@ impl EventCollector {
     /// with the one before.
     pub(crate) fn on_late_label(&self, label: LateValue) {
         late_label::queue(&self.queue, label);
+    }
+
+    /// How long a scope takes at least that the recording wants; negative: none.
+    pub(crate) fn scope_threshold_nanos(&self) -> i64 {
+        self.scopes.threshold_nanos()
+    }
+
+    /// The calling thread closes a scope now, which still has its values.
+    pub(crate) fn on_scope(&self, end_nanos: u64, scope: ScopeTimes) -> ScopeAnswer {
+        self.scopes.queue(&self.queue, end_nanos, scope)
     }
 
     /// Callback: the VM has stopped for a GC; at a safepoint.

@@ -115,6 +115,7 @@ impl Session {
             propagation::begin(self.components.jvmti, jni, options.propagate);
             labels::begin(self.components.jvmti, jni, &options.labels);
         }
+        self.components.events.want_scopes(Some(options));
         let started = self.start_reserved(options, lease);
         if started.is_err() {
             self.end_propagation();
@@ -123,6 +124,7 @@ impl Session {
     }
 
     fn end_propagation(&self) {
+        self.components.events.want_scopes(None);
         if let Some(jni) = self.components.vm.env() {
             propagation::end(jni);
             labels::end(self.components.jvmti, jni);

@@ -176,6 +176,26 @@ pub const LATE_LABEL: EventType = event(
     ],
 );
 
+/// A scope that took long. A reader may give its values to another event of the thread in this time,
+/// but for those that were changed meanwhile.
+pub const SCOPE: EventType = event(
+    114,
+    "ctxagent.Scope",
+    "Scope",
+    CONTEXT,
+    "A scope that took long, with the context at its end",
+    &[
+        START,
+        DURATION,
+        EVENT_THREAD,
+        plain("beginNanos", "long", "Begin by System.nanoTime"),
+        plain("endNanos", "long", "End by System.nanoTime"),
+        int("slots", "Slots Set"),
+        int("changed", "Slots Changed Meanwhile"),
+        COLUMNS,
+    ],
+);
+
 /// The recording itself.
 pub const ACTIVE_RECORDING: EventType = event(
     116,
@@ -279,6 +299,7 @@ pub const EVENTS: &[EventType] = &[
     CONTEXT_ATTRIBUTE,
     STATS,
     LATE_LABEL,
+    SCOPE,
     ACTIVE_RECORDING,
     ACTIVE_SETTING,
     JVM_INFORMATION,

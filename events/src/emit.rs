@@ -6,9 +6,9 @@ use jfr_format::write::{
 
 use crate::declarations::{
     ACTIVE_SETTING, EXECUTION_SAMPLE, GC_PHASE_PAUSE, JAVA_MONITOR_ENTER, LATE_LABEL,
-    OBJECT_ALLOCATION_SAMPLE, STATS, WALL_CLOCK_SAMPLE,
+    OBJECT_ALLOCATION_SAMPLE, SCOPE, STATS, WALL_CLOCK_SAMPLE,
 };
-use crate::model::{Allocation, GcPhasePause, LateLabel, MonitorEnter, Sample, WallSample};
+use crate::model::{Allocation, GcPhasePause, LateLabel, MonitorEnter, Sample, Scope, WallSample};
 
 /// Largest weight of one sample event; a heavier sample is written as several. Without columns the
 /// weight is the varint after `contextLength`, which must not equal an event id.
@@ -41,6 +41,9 @@ pub trait ProfileEvents {
 
     /// `ctxagent.LateLabel`.
     fn late_label(&mut self, label: &LateLabel<'_>);
+
+    /// `ctxagent.Scope`.
+    fn scope(&mut self, scope: &Scope);
 
     /// `ctxagent.Stats`: a counter, its growth in this chunk, and its total.
     fn stat(&mut self, at: Ticks, name: &str, in_chunk: i64, total: i64);
@@ -132,6 +135,21 @@ impl<S: Storage> ProfileEvents for Recording<S> {
                 .text(label.attribute)
                 .key(label.before)
                 .key(label.value);
+        });
+    }
+
+    fn scope(&mut self, scope: &Scope) {
+        self.event(SCOPE.id, scope.at, |fields| {
+            fields
+                .unsigned(scope.duration.0)
+                .key(scope.thread)
+                .unsigned(scope.begin_nanos)
+                .unsigned(scope.end_nanos)
+                .key(scope.slots)
+                .key(scope.changed);
+            if fields.has_columns() {
+                fields.columns(&scope.context);
+            }
         });
     }
 

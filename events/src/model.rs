@@ -109,3 +109,25 @@ pub struct LateLabel<'a> {
     /// The value that they should have.
     pub value: AttributeKey,
 }
+
+/// A scope of the Java API that took long: `ctxagent.Scope`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scope {
+    /// When it was opened.
+    pub at: Ticks,
+    /// How long it was open.
+    pub duration: Ticks,
+    /// The thread that opened and closed it.
+    pub thread: ThreadKey,
+    /// When it was opened, in nanoseconds of the monotonic clock.
+    pub begin_nanos: u64,
+    /// When it was closed, in nanoseconds of the monotonic clock.
+    pub end_nanos: u64,
+    /// The slots that it set, a bit each.
+    pub slots: u32,
+    /// Slots that had another value meanwhile, of which no other event tells: bits 0 to 7 by
+    /// shorter scopes, bits 8 to 15 in another way.
+    pub changed: u32,
+    /// The context at its end.
+    pub context: Context,
+}

@@ -155,6 +155,16 @@ pub const LATE_LABELS: EventAccount = EventAccount {
     lost_later: &[],
 };
 
+/// Scopes that took long.
+pub const SCOPES: EventAccount = EventAccount {
+    what: "scopes",
+    seen: &[Counter::ScopesSeen],
+    written: Counter::ScopesWritten,
+    lost: &[Counter::ScopesLost, Counter::ScopesUnwritten],
+    others: &[],
+    lost_later: &[],
+};
+
 /// GC pauses.
 pub const PAUSES: EventAccount = EventAccount {
     what: "pauses",
@@ -166,7 +176,7 @@ pub const PAUSES: EventAccount = EventAccount {
 };
 
 /// The accounts by number, as opposed to [`CPU_WEIGHT`]; the one of CPU samples comes first.
-pub const BY_NUMBER: [EventAccount; 9] = [
+pub const BY_NUMBER: [EventAccount; 10] = [
     CPU,
     PROBES,
     WALL_SIGNALS,
@@ -175,6 +185,7 @@ pub const BY_NUMBER: [EventAccount; 9] = [
     ALLOCATIONS,
     LOCKS,
     LATE_LABELS,
+    SCOPES,
     PAUSES,
 ];
 

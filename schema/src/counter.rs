@@ -308,6 +308,8 @@ counters! {
     LockWritten = "lock.written", Events, Recording;
     /// Labels written that became known after their request had been sampled.
     LateWritten = "late.written", Events, Recording;
+    /// Scopes written.
+    ScopesWritten = "scopes.written", Events, Recording;
     /// GC pauses written.
     GcWritten = "gc.written", Events, Recording;
     /// CPU samples discarded because the file could not be written for too long.
@@ -370,6 +372,12 @@ counters! {
     /// Such labels lost: the queue to the writer was full, the thread had no context any more, or
     /// the file could not be written.
     LateLost = "late.lost", Events, Recording;
+    /// Scopes that took as long as the option `scopes` asks for.
+    ScopesSeen = "scopes.seen", Events, Recording;
+    /// Scopes lost: the queue to the writer was full, or the values were not clear.
+    ScopesLost = "scopes.lost", Events, Recording;
+    /// Scopes lost because the file could not be written for too long.
+    ScopesUnwritten = "scopes.unwritten", Events, Recording;
     /// GC pauses.
     GcSeen = "gc.seen", Events, Recording;
     /// GC pauses lost: the queue to the writer was full, or the file could not be written.

@@ -2,8 +2,8 @@
 //! from the agent at start.
 //!
 //! ```text
-//!  0        8     12      16        20            24        28  32         40  64                     128                  192
-//!  ├ owner ─┼ seq ┼ flags ┼ ev mask ┼ next serial ┼ samples ┼ … ┼ raw used ┼ origin ┤ slots[0] … slots[7] ─┤ raw area, 64 bytes ─┤
+//!  0        8     12      16        20            24        28    32         40  64                     128                  192
+//!  ├ owner ─┼ seq ┼ flags ┼ ev mask ┼ next serial ┼ samples ┼frame┼ raw used ┼ origin ┤ slots[0] … slots[7] ─┤ raw area, 64 bytes ─┤
 //!  └──────────────────────────── first cache line ────────────────────────────┘└──── second line ─────┘└──── third line ────┘
 //!
 //!  slot: ├ value id, u32 ┼ stamp, u32 ┤
@@ -117,7 +117,8 @@ pub struct Block {
     pub next_serial: AtomicU32,
     /// Samples taken while this block was installed; written by the handler only.
     pub samples: AtomicU32,
-    unused: AtomicU32,
+    /// Of the innermost timed scope; only Java reads it.
+    frame: AtomicU32,
     /// A bit for each byte of the raw area that a value has. Only Java reads it.
     pub raw_used: AtomicU64,
     /// Where the context comes from, if the thread runs a task for another one. The attributes fill
@@ -140,7 +141,7 @@ impl Block {
             event_mask: AtomicU32::new(0),
             next_serial: AtomicU32::new(0),
             samples: AtomicU32::new(0),
-            unused: AtomicU32::new(0),
+            frame: AtomicU32::new(0),
             raw_used: AtomicU64::new(0),
             origin: Origin {
                 carried: AtomicU64::new(0),
@@ -186,7 +187,7 @@ mod sizes {
 
 /// The numbers that Java needs, in the order of `io.ctxagent.internal.agent.Layout`. Those that
 /// only the agent knows are 0 here.
-pub const fn numbers() -> [i64; 21] {
+pub const fn numbers() -> [i64; 22] {
     [
         as_i64(STRIDE),
         0,
@@ -209,6 +210,7 @@ pub const fn numbers() -> [i64; 21] {
         as_i64(offset_of!(Block, origin.owner)),
         as_i64(offset_of!(Block, origin.scope)),
         HEX_BIT as i64,
+        as_i64(offset_of!(Block, frame)),
     ]
 }
 
@@ -231,7 +233,7 @@ mod tests {
         let overflow = i64::from(u32::MAX);
         let expected = [
             192, 0, 32, 0, 8, 12, 64, 16, 20, 128, 64, raw_bit, overflow, 0, 0, 32, 24, 40, 48, 56,
-            65_536,
+            65_536, 28,
         ];
         assert_eq!(numbers(), expected);
     }

@@ -17,7 +17,7 @@
 
 use crate::entry::agent::{agent, session};
 use crate::entry::commands::{self, Refusal};
-use crate::events::LateValue;
+use crate::events::{LateValue, ScopeAnswer, ScopeTimes};
 use crate::guard::{OnFailure, enter};
 use crate::jvm::direct_memory;
 use crate::jvm::jni::{Jni, LocalRef};
@@ -39,7 +39,7 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Version of the contract.
-const ABI: jint = 4;
+const ABI: jint = 5;
 /// `layout()[13]`: `Thread.threadId()` is the key.
 const KEY_THREAD_ID: i64 = 0;
 /// `layout()[13]`: where the slab is a buffer, `currentThreadKey()` is the key, in a `ThreadLocal`
@@ -90,7 +90,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_layout(
     })
 }
 
-fn numbers() -> [jlong; 21] {
+fn numbers() -> [jlong; 22] {
     let mut numbers = block::numbers();
     if let (Some(agent), Some(live)) = (agent(), live()) {
         numbers[1] = i64::try_from(live.handler.blocks.len()).unwrap_or(0);
@@ -305,6 +305,44 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_carryTasks<'l>(
             propagation::set_carrier(jni, &carrier);
         }
     });
+}
+
+/// `native long scopeThreshold()`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_scopeThreshold(
+    _env: EnvUnowned<'_>,
+    _native: JObject<'_>,
+) -> jlong {
+    enter(OnFailure::IgnoreAndCount, "scopeThreshold", -1, || {
+        live().map_or(-1, |live| live.events.scope_threshold_nanos())
+    })
+}
+
+/// `native int scopeClosed(long startNanos, long endNanos, int slots, int changed)`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_scopeClosed(
+    _env: EnvUnowned<'_>,
+    _native: JObject<'_>,
+    start_nanos: jlong,
+    end_nanos: jlong,
+    slots: jint,
+    changed: jint,
+) -> jint {
+    enter(OnFailure::IgnoreAndCount, "scopeClosed", 0, || {
+        let scope = ScopeTimes {
+            begin_nanos: start_nanos.cast_unsigned(),
+            slots: slots.cast_unsigned(),
+            changed: changed.cast_unsigned(),
+        };
+        let answer = live().map_or(ScopeAnswer::Off, |live| {
+            live.events.on_scope(end_nanos.cast_unsigned(), scope)
+        });
+        match answer {
+            ScopeAnswer::Off => -1,
+            ScopeAnswer::NotKept => 0,
+            ScopeAnswer::Kept => 1,
+        }
+    })
 }
 
 /// `native void count(int event)`.
@@ -543,6 +581,16 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
             c"carryTasks",
             c"(Ljava/util/function/BinaryOperator;)V",
             Java_io_ctxagent_internal_agent_Native_carryTasks as *const (),
+        ),
+        method(
+            c"scopeThreshold",
+            c"()J",
+            Java_io_ctxagent_internal_agent_Native_scopeThreshold as *const (),
+        ),
+        method(
+            c"scopeClosed",
+            c"(JJII)I",
+            Java_io_ctxagent_internal_agent_Native_scopeClosed as *const (),
         ),
         method(
             c"count",

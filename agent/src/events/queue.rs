@@ -57,6 +57,19 @@ pub(crate) enum Payload {
     },
     /// The value that an attribute has now was not known before.
     LateLabel(LateValue),
+    /// A scope of the Java API, which ended at `ObservedEvent::nanos`.
+    Scope(ScopeTimes),
+}
+
+/// What a scope has beside its values and its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ScopeTimes {
+    pub(crate) begin_nanos: u64,
+    /// The slots that it set, a bit each.
+    pub(crate) slots: u32,
+    /// Slots that had another value meanwhile, of which no other event tells: in the lowest byte by
+    /// scopes, in the next one for good.
+    pub(crate) changed: u32,
 }
 
 /// A value that an attribute had before a better one was known.

@@ -30,6 +30,8 @@ pub struct Options {
     pub alloc_bytes: Option<u64>,
     /// `lock`, `event`: shortest recorded wait for a monitor; `None` = off.
     pub lock: Option<Duration>,
+    /// `scopes`: shortest recorded scope; `None` = off.
+    pub scopes: Option<Duration>,
     /// `file`: name of the recording; `None` if not given, see [`Options::recording_file`].
     pub file: Option<Pattern>,
     /// `overwrite`: whether to replace an older recording of the file's name.
@@ -98,6 +100,7 @@ impl Options {
             wall_threads: WallThreads::All,
             alloc_bytes: None,
             lock: None,
+            scopes: None,
             file: None,
             existing: ExistingFile::Keep,
             loop_time: None,

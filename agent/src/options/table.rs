@@ -167,6 +167,18 @@ pub const TABLE: &[Row] = &[
         set: |o, v| o.lock = Some(v.nanos()),
     },
     Row {
+        name: "scopes",
+        kind: Kind::Time {
+            min: 1_000,
+            max: 60 * NANOS_PER_SEC,
+            bare: 1,
+        },
+        default: "",
+        scope: Scope::Start,
+        help: "Also record scopes, requests and carried tasks that took at least this long.",
+        set: |o, v| o.scopes = Some(v.nanos()),
+    },
+    Row {
         name: "file",
         kind: Kind::File,
         default: "",

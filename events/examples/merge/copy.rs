@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::error::Error;
 
 use ctxagent_events::{
-    Allocation, GcPhasePause, LateLabel, MonitorEnter, ProfileEvents as _, Sample, WallSample,
+    Allocation, GcPhasePause, LateLabel, MonitorEnter, ProfileEvents as _, Sample, Scope,
+    WallSample,
 };
 use jfr_format::read::{self, Event, ParsedChunk, PoolRef, Value};
 use jfr_format::write::{
@@ -16,7 +17,7 @@ use schema::counter::{Class, Counter};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// What [`Copier::event`] takes over.
-pub(crate) const COPIED: [&str; 7] = [
+pub(crate) const COPIED: [&str; 8] = [
     "jdk.ExecutionSample",
     "profiler.WallClockSample",
     "jdk.ObjectAllocationSample",
@@ -24,6 +25,7 @@ pub(crate) const COPIED: [&str; 7] = [
     "jdk.GCPhasePause",
     "ctxagent.Stats",
     "ctxagent.LateLabel",
+    "ctxagent.Scope",
 ];
 
 /// Who, where and under which context: what most events have.
@@ -79,6 +81,7 @@ impl Copier {
             }),
             "ctxagent.Stats" => self.stat(at, event)?,
             "ctxagent.LateLabel" => self.late_label(&common, event)?,
+            "ctxagent.Scope" => self.scope(&common, event)?,
             name => return Err(format!("no way to write {name}").into()),
         }
         Ok(at)
@@ -178,6 +181,20 @@ impl Copier {
             value: self.value(event, "value")?,
         };
         self.out.late_label(&label);
+        Ok(())
+    }
+
+    fn scope(&mut self, common: &Common, event: &Event<'_>) -> Result<()> {
+        self.out.scope(&Scope {
+            at: common.at,
+            duration: ticks(event, "duration")?,
+            thread: common.thread,
+            begin_nanos: unsigned(event, "beginNanos")?,
+            end_nanos: unsigned(event, "endNanos")?,
+            slots: number(event, "slots")?,
+            changed: number(event, "changed")?,
+            context: common.context,
+        });
         Ok(())
     }
 

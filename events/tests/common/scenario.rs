@@ -178,6 +178,16 @@ pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: 
         before,
         value,
     });
+    r.scope(&Scope {
+        at,
+        duration,
+        thread,
+        begin_nanos: 7_000_000,
+        end_nanos: 9_000_000,
+        slots: 1,
+        changed: 0x201,
+        context,
+    });
     r.stat(at, "samples written", 10, 20);
 }
 

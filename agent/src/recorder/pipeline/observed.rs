@@ -1,12 +1,12 @@
 //! Events that the VM posts, as events of the recording: allocations, lock contention, GC pauses.
 
 use super::Pipeline;
-use crate::events::{GcPause, LateValue, MonitorHolder, ObservedEvent, Payload};
+use crate::events::{GcPause, LateValue, MonitorHolder, ObservedEvent, Payload, ScopeTimes};
 use crate::jvm::raw_frame::RawFrame;
 use crate::recorder::names::{Names, Walk};
 use crate::threads::ThreadRef;
 use ctxagent_events::ProfileEvents as _;
-use ctxagent_events::{Allocation, GcPhasePause, LateLabel, MonitorEnter};
+use ctxagent_events::{Allocation, GcPhasePause, LateLabel, MonitorEnter, Scope};
 use jfr_format::write::{ClassKey, Clock, Context, StackKey, ThreadKey, Ticks};
 use signal_core::counters::Counter;
 use std::sync::atomic::Ordering::Relaxed;
@@ -47,6 +47,7 @@ impl Pipeline {
             },
             Payload::MonitorWait { nanos, hash } => self.write_wait(event, nanos, hash),
             Payload::LateLabel(label) => self.write_late_label(event, &label),
+            Payload::Scope(scope) => self.write_scope(event, &scope),
         }
     }
 
@@ -123,6 +124,27 @@ impl Pipeline {
             value,
         });
         self.status.counters.add(Counter::LateWritten);
+    }
+
+    fn write_scope(&mut self, event: &ObservedEvent, scope: &ScopeTimes) {
+        let clock = self.file.clock;
+        let recording = &mut self.file.recording;
+        let nanos = event.nanos.saturating_sub(scope.begin_nanos);
+        let (at, duration) = span(clock, scope.begin_nanos, nanos);
+        let ended = clock.ticks(event.nanos);
+        let context = self.tables.context(recording, ended, &event.values);
+        let thread = self.tables.names.thread(recording, event.thread);
+        recording.scope(&Scope {
+            at,
+            duration,
+            thread,
+            begin_nanos: scope.begin_nanos,
+            end_nanos: event.nanos,
+            slots: scope.slots,
+            changed: scope.changed,
+            context,
+        });
+        self.status.counters.add(Counter::ScopesWritten);
     }
 
     /// The thread that held a monitor, and the number of its context.

@@ -66,6 +66,11 @@ abstract class BuilderScope extends Scope {
         }
     }
 
+    /** The slots that it set, a bit each; 0 if it does nothing. */
+    final int slots() {
+        return SlotPlace.bits(slots);
+    }
+
     final void end() {
         if (block == Slab.NONE) {
             return;

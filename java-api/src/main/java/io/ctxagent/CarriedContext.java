@@ -2,6 +2,7 @@ package io.ctxagent;
 
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.block.EventFilter;
+import io.ctxagent.internal.block.ExtraWork;
 import io.ctxagent.internal.block.Origin;
 import io.ctxagent.internal.block.Slab;
 import io.ctxagent.internal.propagation.ContextActivation;
@@ -45,7 +46,7 @@ final class CarriedContext extends SnapshotContents {
 
     @Override
     public ContextActivation activateExactly() {
-        return new CarriedScope(this, EventFilter.prepare());
+        return new CarriedScope(this, ExtraWork.any());
     }
 
     /**
@@ -88,14 +89,17 @@ final class CarriedContext extends SnapshotContents {
         /** Of the task around this one; {@code null} if there is none, as mostly. */
         private final Origin.Saved outer;
 
-        CarriedScope(CarriedContext context, boolean filtering) {
-            super(context, true, filtering);
+        CarriedScope(CarriedContext context, boolean extra) {
+            super(context, true, extra && EventFilter.prepare());
             long b = block;
             hasOrigin = b != Slab.NONE && context.originScope != 0;
             outer = hasOrigin && Origin.carried(b) != 0 ? new Origin.Saved(b) : null;
             if (hasOrigin) {
                 long carried = Integer.toUnsignedLong(serial) | (long) context.closedSince << 32;
                 Origin.put(b, carried, context.originOwner, context.originScope);
+            }
+            if (extra) {
+                time(slots());
             }
         }
 
@@ -106,6 +110,7 @@ final class CarriedContext extends SnapshotContents {
         }
 
         private void finish() {
+            unwatch();
             if (hasOrigin) {
                 Origin.putBack(block, owner, outer);
             }

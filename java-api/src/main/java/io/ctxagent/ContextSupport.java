@@ -11,6 +11,7 @@ import io.ctxagent.internal.agent.PreparedMemory;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.EventFilter;
 import io.ctxagent.internal.block.PreparedBlocks;
+import io.ctxagent.internal.block.TimedScopes;
 import io.ctxagent.internal.intern.PreparedValues;
 import io.ctxagent.internal.intern.RecentValues;
 import io.ctxagent.internal.propagation.TaskCarrier;
@@ -72,6 +73,9 @@ final class ContextSupport {
      */
     static void beforeRecording() {
         Bridge.reconnect();
+        if (Bridge.isConnected()) {
+            TimedScopes.ask();
+        }
         ContextProviders.run();
         carryTasksIfReady();
     }
@@ -126,7 +130,8 @@ final class ContextSupport {
                 PreparedValues.make();
                 PreparedBlocks.make();
                 initialise();
-                // Before the first scope: from then on tasks carry it.
+                // Before the first scope, like the next: from then on tasks carry it.
+                TimedScopes.ask();
                 carryTasks();
                 Bridge.setReady();
                 // A recording that began meanwhile may not have found this copy ready.

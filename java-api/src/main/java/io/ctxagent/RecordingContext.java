@@ -61,7 +61,7 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
     private RecordingContext(Builder b, boolean extra) {
         super(b, extra);
         if (extra) {
-            watch();
+            watch(slots());
         }
     }
 
@@ -548,7 +548,7 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
         private Activation(Snapshot s, boolean exactly, boolean extra) {
             super(s, exactly, extra && s.isOn && EventFilter.prepare());
             if (extra) {
-                watch();
+                watch(slots());
             }
         }
 

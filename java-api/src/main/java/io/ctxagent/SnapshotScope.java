@@ -47,6 +47,11 @@ abstract class SnapshotScope extends Scope implements ContextActivation {
         }
     }
 
+    /** The slots that it set, a bit each; 0 if it does nothing. */
+    final int slots() {
+        return named;
+    }
+
     final void end() {
         if (block == Slab.NONE || named == 0) {
             return;

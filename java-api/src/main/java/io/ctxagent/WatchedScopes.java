@@ -2,6 +2,7 @@ package io.ctxagent;
 
 import io.ctxagent.ScopeFinding.Kind;
 import io.ctxagent.internal.block.ExtraWork;
+import io.ctxagent.internal.block.ScopeWatch;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -40,7 +41,7 @@ final class WatchedScopes {
     /** One more watches. Returns the number of the last scope so far. */
     synchronized long begin() {
         watches++;
-        ExtraWork.watches(true);
+        ExtraWork.set(ExtraWork.WATCH, true);
         return opened;
     }
 
@@ -48,18 +49,34 @@ final class WatchedScopes {
     synchronized void end() {
         watches--;
         if (watches == 0) {
-            ExtraWork.watches(false);
+            ExtraWork.set(ExtraWork.WATCH, false);
             open.clear();
             findings.clear();
             dropped = 0;
         }
     }
 
-    /**
-     * The current thread opened a scope. {@code null}: nobody watches any more, or there are too
-     * many.
-     */
-    synchronized WatchedScope opened(Object scope) {
+    /** The current thread opened a scope. {@code null}: nobody watches, or there are too many. */
+    static ScopeWatch opened(Object scope) {
+        WatchedScope watched = ExtraWork.isWatched() ? instance().add(scope) : null;
+        return watched == null ? null : new Watch(watched);
+    }
+
+    private static final class Watch extends ScopeWatch {
+        private final WatchedScope scope;
+
+        Watch(WatchedScope scope) {
+            super(null);
+            this.scope = scope;
+        }
+
+        @Override
+        public void closed() {
+            instance().closed(scope);
+        }
+    }
+
+    private synchronized WatchedScope add(Object scope) {
         if (watches == 0) {
             return null;
         } else if (open.size() >= MAX_OPEN) {

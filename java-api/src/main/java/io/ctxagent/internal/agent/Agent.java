@@ -81,6 +81,17 @@ public interface Agent {
      */
     void carryTasks(BinaryOperator<Object> carrier);
 
+    /** How long a scope takes at least that a recording wants; negative if it wants none. */
+    long scopeThreshold();
+
+    /**
+     * Records a scope that the current thread closes; its block still has the values. Times as of
+     * {@link System#nanoTime}. {@code slots}: those that it set; {@code changed}: those that had
+     * another value meanwhile, see {@code Frames}. Returns 1, 0 if it is not recorded, and -1 if no
+     * recording wants scopes.
+     */
+    int scopeClosed(long startNanos, long endNanos, int slots, int changed);
+
     /** Adds one to a counter of {@link Misuse}. */
     void count(int event);
 

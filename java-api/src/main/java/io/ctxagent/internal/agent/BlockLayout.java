@@ -30,6 +30,7 @@ public final class BlockLayout {
     /** Of what a carried context comes from, see {@link Layout#carried}. */
     public static final int CARRIED;
 
+    public static final int FRAME;
     public static final int ORIGIN_OWNER;
     public static final int ORIGIN_SCOPE;
     /** Bytes of the raw area. */
@@ -63,6 +64,7 @@ public final class BlockLayout {
         CARRIED = l.carried;
         ORIGIN_OWNER = l.originOwner;
         ORIGIN_SCOPE = l.originScope;
+        FRAME = l.frame;
         RAW_LENGTH = l.rawLength;
         RAW_BIT = l.rawBit;
         HEX_BIT = l.hexBit;

@@ -5,7 +5,7 @@ package io.ctxagent.internal.agent;
  * docs/contributing/memory-model.md} draws the block.
  */
 public final class Layout {
-    private static final int NUMBERS = 21;
+    private static final int NUMBERS = 22;
     /** Attributes of a context. */
     public static final int SLOTS = 8;
 
@@ -42,6 +42,8 @@ public final class Layout {
 
     public final int originOwner;
     public final int originScope;
+    /** Of the innermost timed scope; an int. */
+    public final int frame;
 
     private Layout(long[] n) {
         stride = (int) n[0];
@@ -65,6 +67,7 @@ public final class Layout {
         originOwner = (int) n[18];
         originScope = (int) n[19];
         hexBit = (int) n[20];
+        frame = (int) n[21];
     }
 
     /**
@@ -93,6 +96,7 @@ public final class Layout {
                 && l.fits(l.nextSerial, Integer.BYTES)
                 && l.fits(l.rawUsed, Long.BYTES)
                 && l.fits(l.samples, Integer.BYTES)
+                && l.fits(l.frame, Integer.BYTES)
                 && l.fits(l.carried, Long.BYTES)
                 && l.fits(l.originOwner, Long.BYTES)
                 && l.fits(l.originScope, Long.BYTES);

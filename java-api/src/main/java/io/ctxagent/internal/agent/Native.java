@@ -52,6 +52,12 @@ final class Native implements Agent {
     public native void carryTasks(BinaryOperator<Object> carrier);
 
     @Override
+    public native long scopeThreshold();
+
+    @Override
+    public native int scopeClosed(long startNanos, long endNanos, int slots, int changed);
+
+    @Override
     public native void count(int event);
 
     @Override

@@ -24,6 +24,7 @@ public final class BlockContents {
 
     /** Ends all scopes of the current thread; what was put stays. */
     static void endAllScopes(long block) {
+        Frames.put(block, Frames.SLOTS);
         int number = Slab.fresh(block);
         Slab.begin(block, number);
         for (int slot = 0; slot < BlockLayout.SLOTS; slot++) {

@@ -26,7 +26,7 @@ public final class EventFilter {
         conditions = next;
         resolved = null;
         inUse = true;
-        ExtraWork.filters();
+        ExtraWork.set(ExtraWork.FILTER, true);
         next.announce();
     }
 

@@ -1,30 +1,40 @@
 package io.ctxagent.internal.block;
 
 /**
- * Whether an application that opens a scope has more to do than usual: there is a filter, or
- * somebody watches scopes. One load instead of two.
+ * What an application that opens a scope, or puts a value, has to do beyond that: a bit for each
+ * kind. Mostly nothing, which is one load to know.
  */
 public final class ExtraWork {
-    private static volatile boolean any;
-    private static boolean filters;
-    private static boolean watches;
+    /** There is a filter. */
+    static final int FILTER = 1;
+    /** Somebody watches how scopes are used. */
+    public static final int WATCH = 1 << 1;
+    /** A recording wants scopes that take long. */
+    static final int RECORD = 1 << 2;
+    /** The application observes scopes. */
+    static final int OBSERVE = 1 << 3;
+
+    private static volatile int kinds;
 
     private ExtraWork() {}
 
     /** Whether there is any. */
     public static boolean any() {
-        return any;
+        return kinds != 0;
     }
 
-    /** From now on there is a filter. */
-    static synchronized void filters() {
-        filters = true;
-        any = true;
+    /** Whether somebody watches how scopes are used. */
+    public static boolean isWatched() {
+        return (kinds & WATCH) != 0;
     }
 
-    /** Whether somebody watches. */
-    public static synchronized void watches(boolean now) {
-        watches = now;
-        any = filters || watches;
+    /** Whether somebody wants to know how long scopes are open. */
+    static boolean isTimed() {
+        return (kinds & (RECORD | OBSERVE)) != 0;
+    }
+
+    /** From now on there is work of this kind, or no more. */
+    public static synchronized void set(int kind, boolean now) {
+        kinds = now ? kinds | kind : kinds & ~kind;
     }
 }

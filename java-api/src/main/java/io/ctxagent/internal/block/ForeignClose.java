@@ -24,6 +24,7 @@ final class ForeignClose {
 
     /** Ends the scope. Called by its owner. */
     void carryOut() {
+        Frames.put(block, named);
         ScopeEnd.end(block, serial, named, rawBytes, saved, false);
     }
 }

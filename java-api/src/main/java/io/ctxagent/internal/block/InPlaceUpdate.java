@@ -2,6 +2,7 @@ package io.ctxagent.internal.block;
 
 import io.ctxagent.internal.agent.CompilerRules;
 import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.agent.SlotPlace;
 import io.ctxagent.internal.intern.BoundKey;
 import io.ctxagent.internal.intern.RecentValues;
 
@@ -16,7 +17,7 @@ public final class InPlaceUpdate {
     public static void put(int place, String value) {
         // Before the block is looked up, as in a scope.
         int id = RecentValues.idOf(place, value);
-        boolean filtering = EventFilter.prepare();
+        boolean extra = ExtraWork.any();
         long key = CurrentThread.key();
         long block = Slab.place(key, 0);
         if (!Slab.isReady(block, key)) {
@@ -28,10 +29,10 @@ public final class InPlaceUpdate {
                 return;
             }
         }
-        if (!filtering && id >= 0 && (int) Slab.word(block, place) >= 0) {
+        if (!extra && id >= 0 && (int) Slab.word(block, place) >= 0) {
             Slab.publishWord(block, Slab.fresh(block), place, Slab.word(id, 0));
         } else {
-            put(CompilerRules.KEEP_CALL, block, place, id, value, filtering);
+            put(CompilerRules.KEEP_CALL, block, place, id, value);
         }
         if (id == 0) {
             BlockContents.releaseIfEmpty(block);
@@ -53,6 +54,7 @@ public final class InPlaceUpdate {
         if (block == Slab.NONE) {
             return;
         }
+        Frames.put(block, SlotPlace.bits(place | otherPlace));
         long free = bytesToFree(block, place) | bytesToFree(block, otherPlace);
         long used = Slab.rawUsed(block);
         int id = write(block, used, value);
@@ -103,13 +105,14 @@ public final class InPlaceUpdate {
         return (int) before;
     }
 
-    /** For raw values, new or old, and under a filter. */
-    private static void put(
-            int callsLeft, long block, int place, int id, String value, boolean filtering) {
+    /** For raw values, new or old, and where there is extra work. */
+    private static void put(int callsLeft, long block, int place, int id, String value) {
         if (callsLeft > 0) {
-            put(callsLeft - 1, block, place, id, value, filtering);
+            put(callsLeft - 1, block, place, id, value);
             return;
         }
+        boolean filtering = EventFilter.prepare();
+        Frames.put(block, SlotPlace.bits(place));
         int written = id;
         if (id == BoundKey.TO_RAW) {
             if (!RawArea.fits(value, Slab.rawUsed(block))) {

@@ -3,6 +3,7 @@ package io.ctxagent.internal.block;
 import static io.ctxagent.internal.agent.BlockLayout.BLOCKS;
 import static io.ctxagent.internal.agent.BlockLayout.EVENT_MASK;
 import static io.ctxagent.internal.agent.BlockLayout.FLAGS;
+import static io.ctxagent.internal.agent.BlockLayout.FRAME;
 import static io.ctxagent.internal.agent.BlockLayout.IDS;
 import static io.ctxagent.internal.agent.BlockLayout.KEY_FROM_AGENT;
 import static io.ctxagent.internal.agent.BlockLayout.NEXT_SERIAL;
@@ -138,6 +139,7 @@ public final class Slab {
     private static void furnish(long block, boolean kept) {
         Memory.putByte(block, KEPT, (byte) (kept ? 1 : 0));
         Memory.putInt(block, EVENT_MASK, ALL_EVENTS);
+        putFrame(block, 0);
     }
 
     /**
@@ -351,6 +353,15 @@ public final class Slab {
 
     public static void putEventMask(long block, int mask) {
         Memory.putInt(block, EVENT_MASK, mask);
+    }
+
+    /** See {@link Frames}. */
+    static int frame(long block) {
+        return Memory.getInt(block, FRAME);
+    }
+
+    static void putFrame(long block, int frame) {
+        Memory.putInt(block, FRAME, frame);
     }
 
     /** The bytes of the raw area that values have, a bit each. */

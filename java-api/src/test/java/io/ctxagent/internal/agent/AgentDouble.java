@@ -22,6 +22,7 @@ public final class AgentDouble implements Agent {
     private static final int FLAGS = 12;
     private static final int EVENT_MASK = 16;
     private static final int NEXT_SERIAL = 20;
+    private static final int FRAME = 28;
     private static final int RAW_USED = 32;
     private static final int CARRIED = 40;
     private static final int SLOTS = 64;
@@ -71,7 +72,7 @@ public final class AgentDouble implements Agent {
 
     @Override
     public int abi() {
-        return 4;
+        return 5;
     }
 
     @Override
@@ -102,7 +103,8 @@ public final class AgentDouble implements Agent {
             CARRIED,
             CARRIED + 8,
             CARRIED + 16,
-            1L << 16
+            1L << 16,
+            FRAME
         };
     }
 
@@ -174,6 +176,16 @@ public final class AgentDouble implements Agent {
 
     @Override
     public void carryTasks(BinaryOperator<Object> carrier) {}
+
+    @Override
+    public long scopeThreshold() {
+        return -1;
+    }
+
+    @Override
+    public int scopeClosed(long startNanos, long endNanos, int slots, int changed) {
+        return -1;
+    }
 
     @Override
     public synchronized void count(int event) {

@@ -1,0 +1,90 @@
+//! Scopes that took long are events of the recording, each with what changed in it unseen
+//! (`scopes`).
+
+use e2e::recording::Event;
+use e2e::{Jdk, Jvm, TestDir};
+use std::collections::BTreeMap;
+
+/// Any value may have changed.
+const ALL: i64 = 0xffff;
+/// Bit of an attribute that was put.
+const PUT: u32 = 8;
+const SCOPE: i64 = 1;
+const A: i64 = 1 << 1;
+const B: i64 = 1 << 2;
+const TASK: i64 = 0xff;
+
+/// Scopes by the value at their end: the slots that each set, and those that changed.
+fn by_value(events: &[Event]) -> BTreeMap<&str, Vec<(i64, i64)>> {
+    let mut scopes: BTreeMap<&str, Vec<(i64, i64)>> = BTreeMap::new();
+    for event in events {
+        let value = event.text("scope").unwrap();
+        let (slots, changed) = (event.number("slots"), event.number("changed"));
+        let entry = scopes.entry(value).or_default();
+        entry.push((slots.unwrap(), changed.unwrap()));
+        assert!(event.number("endNanos") > event.number("beginNanos"));
+    }
+    for found in scopes.values_mut() {
+        found.sort_unstable();
+    }
+    scopes
+}
+
+#[test]
+fn long_scope_is_an_event_that_says_what_changed_in_it() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
+            .agent("start,scopes=200ms,propagate=futures,ctx=scope+a+b,file=app.jfr")
+            .main("TimedScopes", &["250"])
+            .stop_recording_at_end()
+            .run_ok();
+        assert_eq!(run.stdout, "done\n", "{jdk}: {}", run.stderr);
+        let recording = test_dir.recording();
+        let events = recording.events(Jdk::main(), "ctxagent.Scope");
+        let scopes = by_value(&events);
+        let kinds = if jdk.has_virtual_threads() { 2 } else { 1 };
+        let each = |found: &[(i64, i64)]| found.repeat(kinds);
+        // On a machine that stands still the short one may be an event, too.
+        let is_short = !events.iter().any(|event| event.text("a").is_some());
+        let a = if is_short { A } else { 0 };
+        let expected = [
+            ("leaf", vec![(SCOPE, 0)]),
+            ("around short", vec![(SCOPE, a)]),
+            ("around all", vec![(SCOPE, 0)]),
+            ("put", vec![(SCOPE, B << PUT)]),
+            ("around put", vec![(SCOPE, B << PUT)]),
+            ("second", vec![(SCOPE, SCOPE << PUT), (SCOPE, ALL)]),
+            ("around crossed", vec![(SCOPE, ALL)]),
+            ("around closed elsewhere", vec![(SCOPE, ALL)]),
+            ("carried", vec![(SCOPE, 0), (TASK, 0)]),
+        ];
+        for (value, found) in expected {
+            let mut found = each(&found);
+            found.sort_unstable();
+            assert_eq!(
+                scopes.get(value),
+                Some(&found),
+                "{jdk}: {value} of {scopes:?}"
+            );
+        }
+        assert!(
+            !scopes.contains_key("closed elsewhere"),
+            "{jdk}: {scopes:?}"
+        );
+        let checked = recording.ctxjfr(&["check", "FILE"]).success();
+        assert!(checked.stdout.contains("scopes"), "{}", checked.stdout);
+    }
+}
+
+#[test]
+fn without_the_option_no_scope_is_an_event() {
+    let test_dir = TestDir::new();
+    Jvm::new(Jdk::main(), &test_dir)
+        .agent("start,ctx=scope+a+b,file=app.jfr")
+        .main("TimedScopes", &["1"])
+        .stop_recording_at_end()
+        .run_ok();
+    let recording = test_dir.recording();
+    assert!(recording.events(Jdk::main(), "ctxagent.Scope").is_empty());
+}
