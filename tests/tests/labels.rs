@@ -139,6 +139,71 @@ fn calls_of_grpc_have_their_method() {
     }
 }
 
+/// Through all records, by partition, by topic, and not to the end.
+#[test]
+fn records_of_kafka_have_their_topic() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let program = ["service.KafkaService", "50"];
+        served(jdk, &test_dir, "labels=route", &program);
+        let samples = samples(&test_dir);
+        for (method, operation) in [
+            ("processOrder", Some("process orders")),
+            ("processPayment", Some("process payments")),
+            ("workAfterAll", None),
+            ("workAfterEarlyEnd", None),
+        ] {
+            let method = format!("service.KafkaService.{method}");
+            assert_labelled(&samples, &method, "operation", operation);
+        }
+    }
+}
+
+/// What the server of the JDK labels is its context, until Jersey knows better.
+#[test]
+fn requests_of_jersey_have_the_template_of_their_path() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        served(
+            jdk,
+            &test_dir,
+            "labels=route",
+            &["service.JerseyService", "150"],
+        );
+        let samples = samples(&test_dir);
+        let order = "service.JerseyService$Orders.order";
+        let item = "service.JerseyService$Items.item";
+        assert_labelled(&samples, order, "operation", Some("GET /shop/orders/{id}"));
+        let route = Some("GET /shop/orders/{id}/items/{item}");
+        assert_labelled(&samples, item, "operation", route);
+        let operations: BTreeSet<_> = samples.iter().filter_map(|s| s.text("operation")).collect();
+        assert!(operations.len() <= 3, "{operations:?}");
+    }
+}
+
+/// They are suspended, and go on on any thread of their dispatcher.
+#[test]
+fn coroutines_have_the_labels_of_who_started_them() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        served(
+            jdk,
+            &test_dir,
+            "labels=route",
+            &["service.CoroutineService", "100"],
+        );
+        let samples = samples(&test_dir);
+        for (method, operation) in [
+            ("orders", Some("GET /orders")),
+            ("searches", Some("GET /search")),
+            ("noRequest", None),
+        ] {
+            let method = format!("service.CoroutineService.{method}");
+            assert_labelled(&samples, &method, "operation", operation);
+        }
+    }
+}
+
 #[test]
 fn spring_requests_have_the_pattern_of_their_route() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {

@@ -254,11 +254,17 @@ pub enum LabelSource {
     Grpc,
     /// The Java agent of Datadog.
     Datadog,
+    /// Consumers of Kafka.
+    Kafka,
+    /// Jersey.
+    Jersey,
+    /// Coroutines of Kotlin.
+    Coroutines,
 }
 
 impl LabelSource {
     /// Each one.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::HttpServer,
         Self::Tomcat,
         Self::Spring,
@@ -270,6 +276,9 @@ impl LabelSource {
         Self::WebFlux,
         Self::Grpc,
         Self::Datadog,
+        Self::Kafka,
+        Self::Jersey,
+        Self::Coroutines,
     ];
 
     /// Its name.
@@ -286,6 +295,9 @@ impl LabelSource {
             Self::WebFlux => "webflux",
             Self::Grpc => "grpc",
             Self::Datadog => "datadog",
+            Self::Kafka => "kafka",
+            Self::Jersey => "jersey",
+            Self::Coroutines => "coroutines",
         }
     }
 
@@ -298,7 +310,10 @@ impl LabelSource {
             | Self::Jetty
             | Self::Netty
             | Self::WebFlux
-            | Self::Grpc => "route",
+            | Self::Grpc
+            | Self::Kafka
+            | Self::Jersey
+            | Self::Coroutines => "route",
             Self::Otel | Self::OtelAgent | Self::Datadog => "otel",
             Self::Mdc => "mdc",
         }

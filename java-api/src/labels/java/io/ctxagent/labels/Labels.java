@@ -30,6 +30,9 @@ public final class Labels {
     public static final int WEBFLUX = 1 << 8;
     public static final int GRPC = 1 << 9;
     public static final int DATADOG = 1 << 10;
+    public static final int KAFKA = 1 << 11;
+    public static final int JERSEY = 1 << 12;
+    public static final int COROUTINES = 1 << 13;
     /** Counts of a stripe: one for each source. */
     private static final int COUNTS = 16;
     /** Threads count in different stripes, mostly. */

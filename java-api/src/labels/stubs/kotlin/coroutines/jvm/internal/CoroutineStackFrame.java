@@ -1,0 +1,7 @@
+package kotlin.coroutines.jvm.internal;
+
+public interface CoroutineStackFrame {
+    CoroutineStackFrame getCallerFrame();
+
+    StackTraceElement getStackTraceElement();
+}

@@ -1,0 +1,5 @@
+package org.glassfish.jersey.server.internal.process;
+
+public interface Endpoint {
+    Object apply(Object context);
+}
