@@ -16,6 +16,7 @@ mod gc;
 mod holder;
 mod late_label;
 mod lock;
+mod observers;
 mod queue;
 mod scope;
 
@@ -28,12 +29,16 @@ use crate::jvm::jvmti::Jvmti;
 use crate::options::Options;
 use crate::threads::ThreadDirectory;
 use lock::LockEvents;
+use observers::Observers;
 use queue::{CallbackContext, EventQueue};
 use scope::Scopes;
 use signal_core::engine::monotonic_nanos;
 use signal_core::handler_state::HandlerState;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// `EntryType.GC` of `io.ctxagent.observe`.
+const GC_ENTRY: usize = 3;
 
 /// Enables and disables the events, and queues them for the writer.
 #[derive(Debug)]
@@ -42,6 +47,7 @@ pub(crate) struct EventCollector {
     gc_pauses: gc::GcPauses,
     lock: LockEvents,
     scopes: Scopes,
+    observers: Observers,
     alloc_interval_bytes: AtomicU64,
 }
 
@@ -57,6 +63,7 @@ impl EventCollector {
             gc_pauses: gc::GcPauses::default(),
             lock: LockEvents::default(),
             scopes: Scopes::default(),
+            observers: Observers::default(),
             alloc_interval_bytes: AtomicU64::new(0),
         }
     }
@@ -72,7 +79,7 @@ impl EventCollector {
         if let Some(shortest) = options.lock {
             self.lock.enable(jvmti, shortest);
         }
-        gc::enable(jvmti);
+        self.gc_pauses.record(jvmti, true);
         self.scopes.keep_since(monotonic_nanos());
     }
 
@@ -87,7 +94,7 @@ impl EventCollector {
         self.scopes.keep_since(u64::MAX);
         alloc::disable(self.queue.jvmti);
         self.lock.disable(self.queue.jvmti);
-        gc::disable(self.queue.jvmti);
+        self.gc_pauses.record(self.queue.jvmti, false);
     }
 
     /// After [`disable`](Self::disable): gives capabilities that only one agent can have back to
@@ -104,6 +111,20 @@ impl EventCollector {
     /// For the writer: the next GC pause.
     pub(crate) fn take_pause(&self) -> Option<GcPause> {
         self.gc_pauses.take()
+    }
+
+    /// One more observer of the application wants a type of entries, or one less.
+    pub(crate) fn observe(&self, entry_type: usize, more: bool) {
+        self.observers.change(entry_type, more, |on| {
+            if entry_type == GC_ENTRY {
+                self.gc_pauses.observe(self.queue.jvmti, on);
+            }
+        });
+    }
+
+    /// For observers: the next GC pause.
+    pub(crate) fn take_observed_pause(&self) -> Option<GcPause> {
+        self.gc_pauses.take_observed()
     }
 
     /// For the writer, before a recording: drops the events of an earlier one.

@@ -8,7 +8,10 @@ use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::options::Options;
 use crate::session::{Hooks, Session};
+use signal_core::engine::monotonic_nanos;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
 
@@ -20,6 +23,9 @@ pub(crate) struct Agent {
     /// Options of the load.
     pub(crate) options: Options,
     session: OnceLock<Session>,
+    /// When it was loaded, and when the VM was up.
+    loaded_nanos: u64,
+    live_nanos: AtomicU64,
 }
 
 /// The agent, if it was loaded.
@@ -42,12 +48,19 @@ pub(crate) fn create(vm: Vm, jvmti: Jvmti, options: Options) -> Option<&'static 
             jvmti,
             options,
             session: OnceLock::new(),
+            loaded_nanos: monotonic_nanos(),
+            live_nanos: AtomicU64::new(0),
         }
     });
     is_new.then_some(agent)
 }
 
 impl Agent {
+    /// When it was loaded, and when the VM was up: `CLOCK_MONOTONIC` nanoseconds, 0 = not yet.
+    pub(crate) fn milestones(&self) -> [u64; 2] {
+        [self.loaded_nanos, self.live_nanos.load(Relaxed)]
+    }
+
     /// The session, once the VM is up.
     pub(crate) fn session(&self) -> Option<&Session> {
         self.session.get()
@@ -60,6 +73,7 @@ impl Agent {
         }
         let session = Session::new((self.vm, self.jvmti), &self.options, hooks, jni)?;
         let session = self.session.get_or_init(|| session);
+        self.live_nanos.store(monotonic_nanos(), Relaxed);
         jni.with_local_frame(|jni| session.components.threads.register_existing(*jni));
         Ok(session)
     }

@@ -225,6 +225,42 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_intern<'l>(
     })
 }
 
+/// `native String attribute(int slot)`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_attribute(
+    env: EnvUnowned<'_>,
+    _native: JObject<'_>,
+    slot: jint,
+) -> jobject {
+    enter(OnFailure::IgnoreAndCount, "attribute", NULL, || {
+        let slot = usize::try_from(slot).ok();
+        let name = slot.and_then(|slot| live()?.registry.names_from(slot).first().cloned());
+        new_string(&env, name.as_deref())
+    })
+}
+
+/// `native String value(int id)`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_value(
+    env: EnvUnowned<'_>,
+    _native: JObject<'_>,
+    id: jint,
+) -> jobject {
+    enter(OnFailure::IgnoreAndCount, "value", NULL, || {
+        let text = live().and_then(|live| live.registry.value(id.cast_unsigned()));
+        new_string(&env, text.as_deref())
+    })
+}
+
+fn new_string(env: &EnvUnowned<'_>, text: Option<&str>) -> jobject {
+    let jni = Jni::of_native(env);
+    let string = jni
+        .as_ref()
+        .zip(text)
+        .and_then(|(jni, text)| jni.new_string(text));
+    string.map_or(NULL, |string| string.raw())
+}
+
 /// `native long currentThreadKey()`: Java id of the calling platform thread, from the field, which
 /// no subclass can override.
 #[unsafe(no_mangle)]
@@ -342,6 +378,57 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_scopeClosed(
             ScopeAnswer::NotKept => 0,
             ScopeAnswer::Kept => 1,
         }
+    })
+}
+
+/// `native void observe(int type, boolean more)`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_observe(
+    _env: EnvUnowned<'_>,
+    _native: JObject<'_>,
+    entry_type: jint,
+    more: jboolean,
+) {
+    enter(OnFailure::IgnoreAndCount, "observe", (), || {
+        if let (Some(live), Ok(entry_type)) = (live(), usize::try_from(entry_type)) {
+            live.events.observe(entry_type, more);
+        }
+    });
+}
+
+/// `native long[] takePauses()`: start and end of each.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_takePauses(
+    env: EnvUnowned<'_>,
+    _native: JObject<'_>,
+) -> jobject {
+    enter(OnFailure::IgnoreAndCount, "takePauses", NULL, || {
+        let (Some(live), Some(jni)) = (live(), Jni::of_native(&env)) else {
+            return NULL;
+        };
+        let pauses = std::iter::from_fn(|| live.events.take_observed_pause());
+        let times = pauses.flat_map(|pause| [pause.begin, pause.end].map(u64::cast_signed));
+        let times: Vec<jlong> = times.collect();
+        if times.is_empty() {
+            return NULL;
+        }
+        let array = jni.new_long_array(&times);
+        array.map_or(NULL, |array| array.raw())
+    })
+}
+
+/// `native long[] milestones()`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_milestones(
+    env: EnvUnowned<'_>,
+    _native: JObject<'_>,
+) -> jobject {
+    enter(OnFailure::IgnoreAndCount, "milestones", NULL, || {
+        let (Some(agent), Some(jni)) = (agent(), Jni::of_native(&env)) else {
+            return NULL;
+        };
+        let array = jni.new_long_array(&agent.milestones().map(u64::cast_signed));
+        array.map_or(NULL, |array| array.raw())
     })
 }
 
@@ -487,122 +574,49 @@ pub(super) fn method(
     }
 }
 
-/// Those of `Labels`.
-pub(crate) fn methods_of_labels() -> Vec<jni_sys::JNINativeMethod> {
-    vec![
-        method(
-            c"classFile",
-            c"(Ljava/lang/String;)[B",
-            Java_io_ctxagent_labels_Labels_classFile as *const (),
-        ),
-        method(
-            c"report",
-            c"(ILjava/lang/String;)V",
-            Java_io_ctxagent_labels_Labels_report as *const (),
-        ),
-        method(
-            c"late",
-            c"(IIJ)V",
-            Java_io_ctxagent_labels_Labels_late as *const (),
-        ),
-    ]
+/// Natives to be registered: name and signature in Java, function.
+macro_rules! methods {
+    ($($name:literal $signature:literal $function:ident;)*) => {
+        vec![$(method($name, $signature, $function as *const ())),*]
+    };
 }
 
-/// Names, signatures and addresses of those of `Native`. While `Agent_OnAttach` runs, the VM does not
-/// find them by name.
+/// Those of `Labels`.
+pub(crate) fn methods_of_labels() -> Vec<jni_sys::JNINativeMethod> {
+    methods! {
+        c"classFile" c"(Ljava/lang/String;)[B" Java_io_ctxagent_labels_Labels_classFile;
+        c"report" c"(ILjava/lang/String;)V" Java_io_ctxagent_labels_Labels_report;
+        c"late" c"(IIJ)V" Java_io_ctxagent_labels_Labels_late;
+    }
+}
+
+/// Those of `Native`. While `Agent_OnAttach` runs, the VM does not find them by name.
 pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
-    vec![
-        method(
-            c"abi",
-            c"()I",
-            Java_io_ctxagent_internal_agent_Native_abi as *const (),
-        ),
-        method(
-            c"refused",
-            c"(I)V",
-            Java_io_ctxagent_internal_agent_Native_refused as *const (),
-        ),
-        method(
-            c"layout",
-            c"()[J",
-            Java_io_ctxagent_internal_agent_Native_layout as *const (),
-        ),
-        method(
-            c"slab",
-            c"()Ljava/nio/ByteBuffer;",
-            Java_io_ctxagent_internal_agent_Native_slab as *const (),
-        ),
-        method(
-            c"bindKey",
-            c"(Ljava/lang/String;)I",
-            Java_io_ctxagent_internal_agent_Native_bindKey as *const (),
-        ),
-        method(
-            c"bindKeys",
-            c"([Ljava/lang/String;)[I",
-            Java_io_ctxagent_internal_agent_Native_bindKeys as *const (),
-        ),
-        method(
-            c"describeAttribute",
-            c"(ILjava/lang/String;Ljava/lang/String;Ljava/lang/String;)V",
-            Java_io_ctxagent_internal_agent_Native_describeAttribute as *const (),
-        ),
-        method(
-            c"filterWithoutContext",
-            c"(I)V",
-            Java_io_ctxagent_internal_agent_Native_filterWithoutContext as *const (),
-        ),
-        method(
-            c"intern",
-            c"(ILjava/lang/String;)I",
-            Java_io_ctxagent_internal_agent_Native_intern as *const (),
-        ),
-        method(
-            c"currentThreadKey",
-            c"()J",
-            Java_io_ctxagent_internal_agent_Native_currentThreadKey as *const (),
-        ),
-        method(
-            c"verifyVirtual",
-            c"(J)Z",
-            Java_io_ctxagent_internal_agent_Native_verifyVirtual as *const (),
-        ),
-        method(
-            c"openMemory",
-            c"(Ljava/lang/Module;)Z",
-            Java_io_ctxagent_internal_agent_Native_openMemory as *const (),
-        ),
-        method(
-            c"wantsTasks",
-            c"()Z",
-            Java_io_ctxagent_internal_agent_Native_wantsTasks as *const (),
-        ),
-        method(
-            c"carryTasks",
-            c"(Ljava/util/function/BinaryOperator;)V",
-            Java_io_ctxagent_internal_agent_Native_carryTasks as *const (),
-        ),
-        method(
-            c"scopeThreshold",
-            c"()J",
-            Java_io_ctxagent_internal_agent_Native_scopeThreshold as *const (),
-        ),
-        method(
-            c"scopeClosed",
-            c"(JJII)I",
-            Java_io_ctxagent_internal_agent_Native_scopeClosed as *const (),
-        ),
-        method(
-            c"count",
-            c"(I)V",
-            Java_io_ctxagent_internal_agent_Native_count as *const (),
-        ),
-        method(
-            c"execute",
-            c"(Ljava/lang/String;)Ljava/lang/String;",
-            Java_io_ctxagent_internal_agent_Native_execute as *const (),
-        ),
-    ]
+    methods! {
+        c"abi" c"()I" Java_io_ctxagent_internal_agent_Native_abi;
+        c"refused" c"(I)V" Java_io_ctxagent_internal_agent_Native_refused;
+        c"layout" c"()[J" Java_io_ctxagent_internal_agent_Native_layout;
+        c"slab" c"()Ljava/nio/ByteBuffer;" Java_io_ctxagent_internal_agent_Native_slab;
+        c"bindKey" c"(Ljava/lang/String;)I" Java_io_ctxagent_internal_agent_Native_bindKey;
+        c"bindKeys" c"([Ljava/lang/String;)[I" Java_io_ctxagent_internal_agent_Native_bindKeys;
+        c"describeAttribute" c"(ILjava/lang/String;Ljava/lang/String;Ljava/lang/String;)V" Java_io_ctxagent_internal_agent_Native_describeAttribute;
+        c"filterWithoutContext" c"(I)V" Java_io_ctxagent_internal_agent_Native_filterWithoutContext;
+        c"intern" c"(ILjava/lang/String;)I" Java_io_ctxagent_internal_agent_Native_intern;
+        c"attribute" c"(I)Ljava/lang/String;" Java_io_ctxagent_internal_agent_Native_attribute;
+        c"value" c"(I)Ljava/lang/String;" Java_io_ctxagent_internal_agent_Native_value;
+        c"currentThreadKey" c"()J" Java_io_ctxagent_internal_agent_Native_currentThreadKey;
+        c"verifyVirtual" c"(J)Z" Java_io_ctxagent_internal_agent_Native_verifyVirtual;
+        c"openMemory" c"(Ljava/lang/Module;)Z" Java_io_ctxagent_internal_agent_Native_openMemory;
+        c"wantsTasks" c"()Z" Java_io_ctxagent_internal_agent_Native_wantsTasks;
+        c"carryTasks" c"(Ljava/util/function/BinaryOperator;)V" Java_io_ctxagent_internal_agent_Native_carryTasks;
+        c"scopeThreshold" c"()J" Java_io_ctxagent_internal_agent_Native_scopeThreshold;
+        c"scopeClosed" c"(JJII)I" Java_io_ctxagent_internal_agent_Native_scopeClosed;
+        c"observe" c"(IZ)V" Java_io_ctxagent_internal_agent_Native_observe;
+        c"takePauses" c"()[J" Java_io_ctxagent_internal_agent_Native_takePauses;
+        c"milestones" c"()[J" Java_io_ctxagent_internal_agent_Native_milestones;
+        c"count" c"(I)V" Java_io_ctxagent_internal_agent_Native_count;
+        c"execute" c"(Ljava/lang/String;)Ljava/lang/String;" Java_io_ctxagent_internal_agent_Native_execute;
+    }
 }
 
 pub(super) fn throw(jni: Jni, refusal: &Refusal) {

@@ -25,6 +25,11 @@ final class ContextSink extends LabelSink {
     }
 
     @Override
+    public Object[] request(Object scope, int status) {
+        return ((Request) scope).told(operation.name(), status);
+    }
+
+    @Override
     public Object capture() {
         return CurrentBlock.hasContext() ? RecordingContext.snapshot() : null;
     }

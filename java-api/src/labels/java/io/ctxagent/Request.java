@@ -1,8 +1,12 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.SlotPlace;
+import io.ctxagent.internal.block.ContextCopy;
 import io.ctxagent.internal.block.CurrentBlock;
+import io.ctxagent.internal.block.Slab;
 import io.ctxagent.labels.Labels;
+import java.util.Map;
 
 /**
  * The scope of a request on the thread that runs it. If its operation becomes known better later,
@@ -32,6 +36,18 @@ final class Request implements AutoCloseable {
         if (CurrentBlock.samples() != samplesBefore) {
             Labels.late(SlotPlace.slot(place), before, beginNanos);
         }
+    }
+
+    /** See {@link Labels#observe}; {@code null} if this request is within another one. */
+    Object[] told(String operation, int status) {
+        long endNanos = System.nanoTime();
+        if (outer != null || !ContextSupport.isOn()) {
+            return null;
+        }
+        long block = CurrentBlock.forReading(CurrentThread.key());
+        Map<String, String> attributes =
+                block == Slab.NONE ? Map.of() : new ContextCopy(block).get();
+        return new Object[] {attributes.get(operation), beginNanos, endNanos, status, attributes};
     }
 
     @Override

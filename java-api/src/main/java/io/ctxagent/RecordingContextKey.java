@@ -248,12 +248,6 @@ public abstract sealed class RecordingContextKey {
         void demote() {
             values.demote(slotIfAny());
         }
-
-        @Override
-        public String valueOf(int id) {
-            String value = values.valueOf(id);
-            return value != null ? value : "#" + id;
-        }
     }
 
     /** A key whose values are written raw from the beginning. */
@@ -280,11 +274,6 @@ public abstract sealed class RecordingContextKey {
         @Override
         void demote() {
             // It is raw.
-        }
-
-        @Override
-        public String valueOf(int id) {
-            return "#" + id;
         }
     }
 

@@ -27,7 +27,7 @@ public class JavadocTest {
             "/\\*\\*((?:(?!\\*/).)*)\\*/\\s*((?:@\\w+(?:\\([^)]*\\))?\\s*)*)public "
                     + "([^;{=]*?)\\s*[;{]",
             Pattern.DOTALL);
-    private static final Set<String> PRIMITIVE = Set.of("void", "boolean", "int", "long");
+    private static final Set<String> PRIMITIVE = Set.of("void", "boolean", "int", "long", "double");
 
     private static List<Path> publicTypes() throws IOException {
         List<Path> types = new ArrayList<>();

@@ -5,6 +5,12 @@ public abstract class LabelSink {
     /** Opens a scope of the current thread with this operation. */
     public abstract AutoCloseable open(String operation);
 
+    /**
+     * What is told of an HTTP request whose scope is still open, see {@link Labels#observe}; {@code
+     * null} if it is within another one.
+     */
+    public abstract Object[] request(Object scope, int status);
+
     /** The labels of the current thread; {@code null}: it has none. */
     public abstract Object capture();
 

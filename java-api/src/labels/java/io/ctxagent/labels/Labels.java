@@ -6,7 +6,9 @@ import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.Consumer;
 
 /**
  * What the classes of {@link io.ctxagent.labels.source} call, where a library of the application
@@ -52,6 +54,12 @@ public final class Labels {
     private static volatile String[] names = NONE;
     /** Sources that failed. */
     private static int failed;
+
+    /** Who wants to know of HTTP requests, in copies of the API. */
+    private static final CopyOnWriteArrayList<Consumer<Object[]>> observers =
+            new CopyOnWriteArrayList<>();
+    /** When the first request began, as of {@link System#nanoTime}; 0: there was none. */
+    private static volatile long firstRequest;
 
     private static volatile LabelSink sink;
     private static int failures;
@@ -119,6 +127,9 @@ public final class Labels {
     /** Opens the scope of a request. Returns what {@link #close} takes. */
     public static Object open(int source, String operation) {
         LabelSink s = isOn(source) ? sink(source) : null;
+        if (s != null && firstRequest == 0) {
+            firstRequest = System.nanoTime();
+        }
         try {
             return s == null ? null : s.open(operation);
         } catch (Throwable failure) {
@@ -136,6 +147,40 @@ public final class Labels {
                 failed(source, failure);
             }
         }
+    }
+
+    /** Ends the scope of an HTTP request that was answered with this status, 0 if not known. */
+    public static void close(int source, Object scope, int status) {
+        if (scope != null && !observers.isEmpty()) {
+            try {
+                tell(sink.request(scope, status));
+            } catch (Throwable failure) {
+                failed(source, failure);
+            }
+        }
+        close(source, scope);
+    }
+
+    private static void tell(Object[] request) {
+        if (request != null) {
+            observers.forEach(observer -> observer.accept(request));
+        }
+    }
+
+    /**
+     * Tells an observer of each HTTP request that ends, or no longer. It gets the operation, begin
+     * and end as of {@link System#nanoTime}, the status, and the attributes by name.
+     */
+    public static void observe(Consumer<Object[]> observer, boolean on) {
+        observers.remove(observer);
+        if (on) {
+            observers.add(observer);
+        }
+    }
+
+    /** When the first request began, as of {@link System#nanoTime}; 0: there was none. */
+    public static long firstRequest() {
+        return firstRequest;
     }
 
     /** The labels of the current thread, for {@link #resume}; {@code null}: it has none. */

@@ -1,5 +1,6 @@
 package io.ctxagent.observe;
 
+import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.observe.EntryQueue;
 import io.ctxagent.internal.observe.ObservedEntry;
 import io.ctxagent.internal.observe.ObserverHub;
@@ -50,8 +51,6 @@ public final class ContextObserver implements AutoCloseable {
         void onEntries(EntryList entries, ContextObserver observer) throws Exception;
     }
 
-    private static final Set<EntryType> SUPPORTED = supported();
-
     private final Callback callback;
     private final EntryQueue queue;
     /** What it observes; guarded by this object. */
@@ -59,6 +58,8 @@ public final class ContextObserver implements AutoCloseable {
 
     static {
         ObserverHub.setSource(EntryType.GC.ordinal(), new GcEntries());
+        ObserverHub.setSource(EntryType.CONTEXT.ordinal(), new ContextEntries());
+        ObserverHub.setSource(EntryType.HTTP.ordinal(), new HttpEntries());
     }
 
     private ContextObserver(Callback callback) {
@@ -86,18 +87,17 @@ public final class ContextObserver implements AutoCloseable {
     }
 
     /**
-     * What can be observed in this VM.
+     * What can be observed in this VM now; an agent that is loaded later adds to it.
      *
      * @return the types in the order of their names, not {@code null}, not to be changed
      */
     public static Set<EntryType> supportedEntryTypes() {
-        return SUPPORTED;
-    }
-
-    private static Set<EntryType> supported() {
         Set<EntryType> all = EnumSet.allOf(EntryType.class);
         if (!GcEntries.areSupported()) {
             all.remove(EntryType.GC);
+        }
+        if (Bridge.agent() == null) {
+            all.removeAll(EnumSet.of(EntryType.CONTEXT, EntryType.HTTP));
         }
         return Collections.unmodifiableSet(all);
     }
@@ -130,7 +130,7 @@ public final class ContextObserver implements AutoCloseable {
         Set<EntryType> set = EnumSet.of(type);
         Timeline kept = buffered ? Marks.kept(type) : null;
         synchronized (this) {
-            if (SUPPORTED.contains(type)) {
+            if (supportedEntryTypes().contains(type)) {
                 set.addAll(types);
             }
             change(set, kept == null ? List.of() : kept.all());
@@ -140,12 +140,13 @@ public final class ContextObserver implements AutoCloseable {
     private synchronized void change(Set<EntryType> wanted, List<ObservedEntry> buffered) {
         Set<EntryType> known = EnumSet.noneOf(EntryType.class);
         known.addAll(wanted);
-        if (known.retainAll(SUPPORTED) && !known.isEmpty()) {
+        Set<EntryType> supported = supportedEntryTypes();
+        if (known.retainAll(supported) && !known.isEmpty()) {
             log("of " + wanted + " this VM supports only " + known, null);
         }
         if (known.isEmpty()) {
             throw new IllegalArgumentException(
-                    "none of " + wanted + " can be observed in this VM, only " + SUPPORTED);
+                    "none of " + wanted + " can be observed in this VM, only " + supported);
         }
         connect(known, buffered);
         types.clear();

@@ -86,7 +86,7 @@ public final class Entry {
      *     context, and for a collection
      */
     public Map<String, String> context() {
-        return entry.context;
+        return entry.context();
     }
 
     /**

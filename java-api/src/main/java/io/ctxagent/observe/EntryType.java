@@ -4,8 +4,7 @@ package io.ctxagent.observe;
  * What an entry is about. Which types there are in this VM, {@link
  * ContextObserver#supportedEntryTypes} says.
  *
- * <p>Threads: any. Without the agent: {@link #MARK}, {@link #MEASURE}, {@link #FUNCTION} and {@link
- * #GC} work all the same.
+ * <p>Threads: any. Without the agent: all but {@link #CONTEXT} and {@link #HTTP} work all the same.
  *
  * @since 0.1
  */
@@ -17,5 +16,18 @@ public enum EntryType {
     /** A call of a function of {@link Timed}; its detail is a {@link FunctionDetail}. */
     FUNCTION,
     /** A collection of the garbage collector; its detail is a {@link GcDetail}. */
-    GC
+    GC,
+    /**
+     * A scope that its thread has closed, with the name of the first attribute that it set; its
+     * detail is a {@link ContextDetail}. Also that of a task which carried its context. Those of
+     * other copies of this API in the VM are not seen.
+     */
+    CONTEXT,
+    /**
+     * A request that an HTTP server has answered, with the name of its operation: {@code GET
+     * /orders/{id}}; its detail is an {@link HttpDetail}. While a recording labels requests
+     * ({@code labels=}), from the JDK's server, Tomcat and Jetty. Of one that goes on
+     * asynchronously, the first part.
+     */
+    HTTP
 }

@@ -6,8 +6,9 @@ import java.util.Set;
 /**
  * What is known of a garbage collection.
  *
- * <p>Threads: any, as it does not change. Without the agent: {@link #pause} is in milliseconds, as
- * the VM tells it.
+ * <p>Threads: any, as it does not change. Without the agent: {@link #pause} and the times of the
+ * entry are in milliseconds, as the VM tells them; so they are of collectors whose pauses JVMTI
+ * does not post (ZGC, Shenandoah).
  *
  * @since 0.1
  */

@@ -9,7 +9,6 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.Collections;
 import java.util.EnumSet;
-import java.util.Map;
 import java.util.Set;
 import javax.management.ListenerNotFoundException;
 import javax.management.Notification;
@@ -24,6 +23,8 @@ import javax.management.openmbean.CompositeData;
 final class GcEntries implements EntrySource, NotificationListener {
     private static final long NANOS_PER_MILLI = 1_000_000;
 
+    private final GcPauses pauses = new GcPauses();
+
     /** Whether this VM has the module that tells of collections. */
     static boolean areSupported() {
         return ModuleLayer.boot().findModule("jdk.management").isPresent();
@@ -31,6 +32,7 @@ final class GcEntries implements EntrySource, NotificationListener {
 
     @Override
     public void turn(boolean on) {
+        pauses.turn(on);
         for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
             if (bean instanceof NotificationEmitter) {
                 turn((NotificationEmitter) bean, on);
@@ -64,15 +66,18 @@ final class GcEntries implements EntrySource, NotificationListener {
         }
     }
 
-    private static void publish(GarbageCollectionNotificationInfo told, long end) {
+    private void publish(GarbageCollectionNotificationInfo told, long end) {
         GcInfo times = told.getGcInfo();
-        long length = NANOS_PER_MILLI * times.getDuration();
+        long begin = end - NANOS_PER_MILLI * times.getDuration();
         Set<GcDetail.Flag> flags = flags(told);
         boolean isConcurrent = flags.contains(GcDetail.Flag.CONCURRENT);
-        GcDetail detail = new GcDetail(
-                kind(told), flags, told.getGcCause(), times.getId(), isConcurrent ? 0 : length);
+        long[] measured = isConcurrent ? null : pauses.take(begin, end);
+        long start = measured == null ? begin : measured[0];
+        long length = (measured == null ? end : measured[1]) - start;
+        long pause = measured == null ? isConcurrent ? 0 : length : measured[2];
+        GcDetail detail = new GcDetail(kind(told), flags, told.getGcCause(), times.getId(), pause);
         ObserverHub.publish(new ObservedEntry(
-                EntryType.GC.ordinal(), told.getGcName(), end - length, length, detail, Map.of()));
+                EntryType.GC.ordinal(), told.getGcName(), start, length, detail, null));
     }
 
     /** The names of collectors that say more than the action do so by these words. */

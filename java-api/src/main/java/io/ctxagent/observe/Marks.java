@@ -23,7 +23,7 @@ public final class Marks {
     private static final int MAX_NAME = 255;
 
     /** On the clock of entries. The system tells it in hundredths of a second. */
-    private static final long PROCESS_START = processStart();
+    static final long PROCESS_START = processStart();
 
     private static final Timeline MARKS = new Timeline();
     private static final Timeline MEASURES = new Timeline();
@@ -124,12 +124,7 @@ public final class Marks {
     private static Entry add(
             EntryType type, String name, long startNanos, long durationNanos, Object detail) {
         ObservedEntry entry = new ObservedEntry(
-                type.ordinal(),
-                name,
-                startNanos,
-                durationNanos,
-                detail,
-                CurrentContext.attributes());
+                type.ordinal(), name, startNanos, durationNanos, detail, CurrentContext.copy());
         kept(type).add(entry);
         if (ObserverHub.isObserved(type.ordinal())) {
             ObserverHub.publish(entry);

@@ -163,11 +163,6 @@ public final class Timed {
     private static void publish(String name, long start, Throwable failure) {
         long nanos = System.nanoTime() - start;
         ObserverHub.publish(new ObservedEntry(
-                FUNCTION,
-                name,
-                start,
-                nanos,
-                new FunctionDetail(failure),
-                CurrentContext.attributes()));
+                FUNCTION, name, start, nanos, new FunctionDetail(failure), CurrentContext.copy()));
     }
 }

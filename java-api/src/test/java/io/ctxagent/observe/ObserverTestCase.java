@@ -1,6 +1,8 @@
 package io.ctxagent.observe;
 
+import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNotNull;
+import static org.junit.Assert.assertTrue;
 
 import io.ctxagent.ContextTestCase;
 import java.util.ArrayList;
@@ -8,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.After;
 import org.junit.Before;
 
@@ -57,6 +60,33 @@ public abstract class ObserverTestCase extends ContextTestCase {
             Entry entry = entries.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
             assertNotNull("no entry came", entry);
             return entry;
+        }
+    }
+
+    /** Counts what an observer gets. */
+    static final class Counted implements ContextObserver.Callback {
+        final AtomicLong got = new AtomicLong();
+        final AtomicLong dropped = new AtomicLong();
+
+        @Override
+        public void onEntries(EntryList entries, ContextObserver observer) {
+            dropped.addAndGet(entries.dropped());
+            add(entries.getEntries());
+        }
+
+        void add(List<Entry> entries) {
+            got.addAndGet(entries.size());
+        }
+
+        /** Until so many were got or dropped. */
+        void await(long entries) {
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+            while (got.get() + dropped.get() < entries) {
+                String state = got + " and " + dropped + " of " + entries;
+                assertTrue(state, System.nanoTime() < end);
+                Thread.onSpinWait();
+            }
+            assertEquals(entries, got.get() + dropped.get());
         }
     }
 }

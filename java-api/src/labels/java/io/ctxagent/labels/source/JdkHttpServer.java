@@ -17,7 +17,7 @@ public final class JdkHttpServer {
         try {
             chain.doFilter(exchange);
         } finally {
-            Labels.close(SOURCE, scope);
+            Labels.close(SOURCE, scope, exchange.getResponseCode());
         }
     }
 

@@ -29,7 +29,7 @@ public final class Jetty {
         try {
             return server.handle(request, response, callback);
         } finally {
-            Labels.close(SOURCE, scope);
+            Labels.close(SOURCE, scope, response.getStatus());
         }
     }
 

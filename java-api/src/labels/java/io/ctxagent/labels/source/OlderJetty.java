@@ -20,7 +20,7 @@ public final class OlderJetty {
         try {
             server.handle(channel);
         } finally {
-            Labels.close(SOURCE, scope);
+            Labels.close(SOURCE, scope, 0);
         }
     }
 

@@ -24,7 +24,7 @@ public final class Tomcat {
         try {
             adapter.service(request, response);
         } finally {
-            Labels.close(SOURCE, scope);
+            Labels.close(SOURCE, scope, response.getStatus());
         }
     }
 

@@ -1,3 +1,5 @@
 package org.eclipse.jetty.server;
 
-public interface Response {}
+public interface Response {
+    int getStatus();
+}

@@ -54,6 +54,12 @@ public interface Agent {
      */
     int intern(int slot, String value);
 
+    /** The name of the attribute in a slot, or {@code null}. */
+    String attribute(int slot);
+
+    /** The text of the value with an id of {@link #intern}, or {@code null}. */
+    String value(int id);
+
     /**
      * Key of the current thread's block, 0 if it has none. Used on 17, where {@code
      * Thread.threadId()} is missing.
@@ -91,6 +97,18 @@ public interface Agent {
      * recording wants scopes.
      */
     int scopeClosed(long startNanos, long endNanos, int slots, int changed);
+
+    /** One more wants the entries of a type that the agent makes, or one less. */
+    void observe(int type, boolean more);
+
+    /**
+     * Takes the pauses of the garbage collector that nobody took yet: start and end of each, as of
+     * {@link System#nanoTime}; {@code null} if there is none.
+     */
+    long[] takePauses();
+
+    /** When the agent was loaded, and when the VM was up, as of {@link System#nanoTime}. */
+    long[] milestones();
 
     /** Adds one to a counter of {@link Misuse}. */
     void count(int event);

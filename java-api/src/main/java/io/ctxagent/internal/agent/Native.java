@@ -37,6 +37,12 @@ final class Native implements Agent {
     public native int intern(int slot, String value);
 
     @Override
+    public native String attribute(int slot);
+
+    @Override
+    public native String value(int id);
+
+    @Override
     public native long currentThreadKey();
 
     @Override
@@ -56,6 +62,15 @@ final class Native implements Agent {
 
     @Override
     public native int scopeClosed(long startNanos, long endNanos, int slots, int changed);
+
+    @Override
+    public native void observe(int type, boolean more);
+
+    @Override
+    public native long[] takePauses();
+
+    @Override
+    public native long[] milestones();
 
     @Override
     public native void count(int event);

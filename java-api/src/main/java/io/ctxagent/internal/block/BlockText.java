@@ -1,11 +1,7 @@
 package io.ctxagent.internal.block;
 
 import io.ctxagent.internal.agent.BlockLayout;
-import io.ctxagent.internal.intern.BoundKey;
-import io.ctxagent.internal.intern.RecentValues;
-import java.util.Collections;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import io.ctxagent.internal.intern.AttributeTexts;
 import java.util.StringJoiner;
 
 /**
@@ -21,39 +17,32 @@ public final class BlockText {
         for (int slot = 0; block != Slab.NONE && slot < BlockLayout.SLOTS; slot++) {
             int id = Slab.id(block, slot);
             if (id != 0) {
-                BoundKey key = RecentValues.keyOf(slot);
-                text.add((key != null ? key.name() : "slot " + slot) + "=" + text(block, key, id));
+                text.add(AttributeTexts.name(slot) + "=" + text(block, id));
             }
         }
         return text.length() == 0 ? null : text.toString();
     }
 
-    /** All attributes, by name; not to be changed, and empty if there is none. */
-    public static Map<String, String> map(long block) {
-        Map<String, String> all = new LinkedHashMap<>();
-        for (int slot = 0; block != Slab.NONE && slot < BlockLayout.SLOTS; slot++) {
-            String value = value(block, slot);
-            BoundKey key = value == null ? null : RecentValues.keyOf(slot);
-            if (key != null) {
-                all.put(key.name(), value);
-            }
-        }
-        return all.isEmpty() ? Map.of() : Collections.unmodifiableMap(all);
-    }
-
     /** The value in a slot, or {@code null}. {@code slot}: negative if the attribute has none. */
     public static String value(long block, int slot) {
         int id = block == Slab.NONE || slot < 0 ? 0 : Slab.id(block, slot);
-        return id == 0 ? null : text(block, RecentValues.keyOf(slot), id);
+        return id == 0 ? null : text(block, id);
     }
 
-    private static String text(long block, BoundKey key, int id) {
+    private static String text(long block, int id) {
+        boolean isRaw = RawArea.isRaw(id);
+        byte[] raw = isRaw ? RawArea.copy(block, RawArea.offset(id) + RawArea.length(id)) : null;
+        return text(raw, id);
+    }
+
+    /** The value of an id; {@code raw}: the raw area, as far as the value needs it. */
+    static String text(byte[] raw, int id) {
         if (id == BlockLayout.OVERFLOW_ID) {
             return "(other)";
         }
         if (RawArea.isRaw(id)) {
-            return RawArea.text(block, id);
+            return RawArea.text(raw, id);
         }
-        return key != null ? key.valueOf(id) : "#" + id;
+        return AttributeTexts.value(id);
     }
 }

@@ -132,19 +132,15 @@ public final class RawArea {
                 .getBytes(Utf8.charset());
     }
 
-    /** The value behind {@code id}. */
-    public static String text(long block, int id) {
-        if (isPacked(id)) {
-            return hexText(block, id);
+    /** The value behind {@code id} in a copy of the area. */
+    static String text(byte[] area, int id) {
+        int offset = offset(id);
+        if (!isPacked(id)) {
+            return new String(area, offset, length(id), Utf8.charset());
         }
-        byte[] bytes = copy(block, offset(id) + length(id));
-        return new String(bytes, offset(id), length(id), Utf8.charset());
-    }
-
-    private static String hexText(long block, int id) {
         char[] digits = new char[textLength(id)];
         for (int i = 0; i < digits.length; i++) {
-            digits[i] = (char) textByte(block, id, i);
+            digits[i] = digitIn(area[offset + i / 2], i);
         }
         return new String(digits);
     }
@@ -164,8 +160,11 @@ public final class RawArea {
         if (!isPacked(id)) {
             return Slab.rawByte(block, offset(id) + at);
         }
-        int pair = Slab.rawByte(block, offset(id) + at / 2);
-        return (byte) Character.forDigit((at % 2 == 0 ? pair >> 4 : pair) & 0xf, 16);
+        return (byte) digitIn(Slab.rawByte(block, offset(id) + at / 2), at);
+    }
+
+    private static char digitIn(byte pair, int at) {
+        return Character.forDigit((at % 2 == 0 ? pair >> 4 : pair) & 0xf, 16);
     }
 
     /** Bytes that the value behind {@code id} takes. */

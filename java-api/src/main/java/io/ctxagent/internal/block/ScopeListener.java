@@ -6,8 +6,8 @@ public interface ScopeListener {
      * The current thread closes a scope that it opened. The block still has the values of the
      * scope. Times as of {@link System#nanoTime}. Must not open a scope, nor throw.
      *
-     * @param key the thread's, see {@link io.ctxagent.internal.agent.CurrentThread#key}
      * @param slots those that the scope set, a bit each
+     * @param samples taken of the thread while it was open
      */
-    void closed(long block, long key, int slots, long startNanos, long endNanos);
+    void closed(long block, int slots, int samples, long startNanos, long endNanos);
 }

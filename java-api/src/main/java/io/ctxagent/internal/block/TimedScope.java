@@ -11,6 +11,7 @@ public final class TimedScope extends ScopeWatch {
     /** See {@link Frames}. */
     private final int outer;
 
+    private final int samplesBefore;
     private final int recording = TimedScopes.recording();
     private final long startNanos = System.nanoTime();
     private boolean closed;
@@ -22,6 +23,7 @@ public final class TimedScope extends ScopeWatch {
         this.serial = serial;
         this.slots = slots;
         this.outer = outer;
+        samplesBefore = Slab.samples(block);
     }
 
     /**
@@ -49,7 +51,8 @@ public final class TimedScope extends ScopeWatch {
             return;
         }
         long endNanos = System.nanoTime();
-        TimedScopes.tell(block, owner, slots, startNanos, endNanos);
+        int samples = Slab.samples(block) - samplesBefore;
+        TimedScopes.tell(block, slots, samples, startNanos, endNanos);
         int frame = Slab.frame(block);
         boolean inOrder = Frames.isOf(frame, serial);
         int changed = inOrder ? Frames.changed(frame) : Frames.ALL;

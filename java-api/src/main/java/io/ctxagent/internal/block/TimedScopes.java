@@ -35,10 +35,10 @@ public final class TimedScopes {
         return recording;
     }
 
-    static void tell(long block, long key, int slots, long startNanos, long endNanos) {
+    static void tell(long block, int slots, int samples, long startNanos, long endNanos) {
         ScopeListener all = listener;
         if (all != null) {
-            all.closed(block, key, slots, startNanos, endNanos);
+            all.closed(block, slots, samples, startNanos, endNanos);
         }
     }
 

@@ -7,12 +7,6 @@ public interface BoundKey {
      */
     int TO_RAW = 0xff00_0000;
 
-    /** The name of the attribute. */
-    String name();
-
     /** The id of a value, 0 for {@code null}, or {@link #TO_RAW}. */
     int idOf(String value);
-
-    /** For people: the value behind an id. */
-    String valueOf(int id);
 }

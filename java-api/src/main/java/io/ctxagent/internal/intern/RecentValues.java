@@ -90,11 +90,6 @@ public final class RecentValues {
         KEYS[slot] = key;
     }
 
-    /** The key that has a slot, or {@code null}. */
-    public static BoundKey keyOf(int slot) {
-        return KEYS[slot];
-    }
-
     /** Keeps a value at hand that needs no repair. */
     static void keep(int slot, InternedValue value) {
         int place = SlotPlace.of(slot);

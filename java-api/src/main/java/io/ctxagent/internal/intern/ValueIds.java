@@ -30,8 +30,6 @@ public final class ValueIds {
     private static final int REPLACED = 2;
 
     private final InternedValue[] table = new InternedValue[TABLE];
-    /** Direct-mapped, of the values that were asked for by id; made for the first one. */
-    private InternedValue[] byId;
 
     private final ConcurrentHashMap<String, InternedValue> known = new ConcurrentHashMap<>();
     private final AtomicInteger places = new AtomicInteger();
@@ -175,34 +173,5 @@ public final class ValueIds {
         if ((repairs & REPLACED) != 0) {
             Bridge.count(Misuse.TEXT_REPLACED);
         }
-    }
-
-    /** The value of an id, or {@code null} if it is not known here. Slow the first time. */
-    public String valueOf(int id) {
-        InternedValue[] recent = byId;
-        if (recent == null) {
-            recent = new InternedValue[TABLE];
-            byId = recent;
-        }
-        InternedValue v = recent[id & TABLE - 1];
-        if (v == null || v.id != id) {
-            v = search(id);
-            recent[id & TABLE - 1] = v;
-        }
-        return v == null ? null : v.value;
-    }
-
-    private InternedValue search(int id) {
-        for (InternedValue v : known.values()) {
-            if (v.id == id) {
-                return v;
-            }
-        }
-        for (InternedValue v : table) {
-            if (v != null && v.id == id) {
-                return v;
-            }
-        }
-        return null;
     }
 }

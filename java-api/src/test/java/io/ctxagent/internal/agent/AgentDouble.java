@@ -134,6 +134,21 @@ public final class AgentDouble implements Agent {
     }
 
     @Override
+    public synchronized String attribute(int slot) {
+        return slot < names.size() ? names.get(slot) : null;
+    }
+
+    @Override
+    public synchronized String value(int id) {
+        for (Map.Entry<String, Integer> value : values.entrySet()) {
+            if (value.getValue() == id) {
+                return value.getKey();
+            }
+        }
+        return null;
+    }
+
+    @Override
     public void describeAttribute(int slot, String label, String description, String contextType) {
         if (label == null || description == null || contextType == null) {
             throw new AssertionError("a missing text is an empty one");
@@ -185,6 +200,19 @@ public final class AgentDouble implements Agent {
     @Override
     public int scopeClosed(long startNanos, long endNanos, int slots, int changed) {
         return -1;
+    }
+
+    @Override
+    public void observe(int type, boolean more) {}
+
+    @Override
+    public long[] takePauses() {
+        return null;
+    }
+
+    @Override
+    public long[] milestones() {
+        return new long[] {1, 2};
     }
 
     @Override

@@ -1,0 +1,35 @@
+package io.ctxagent.internal.observe;
+
+import java.util.function.Consumer;
+
+/**
+ * The agent's class {@code io.ctxagent.labels.Labels}, which it defines in the boot loader for a
+ * recording that labels requests.
+ */
+public final class LabelSources {
+    private static final String CLASS = "io.ctxagent.labels.Labels";
+
+    private LabelSources() {}
+
+    /** Tells an observer of HTTP requests, or no longer. {@code false}: there is no such class. */
+    public static boolean observe(Consumer<Object[]> observer, boolean on) {
+        try {
+            Class.forName(CLASS, true, null)
+                    .getMethod("observe", Consumer.class, boolean.class)
+                    .invoke(null, observer, on);
+            return true;
+        } catch (ReflectiveOperationException | LinkageError absent) {
+            return false;
+        }
+    }
+
+    /** When the first request began, as of {@link System#nanoTime}; 0: there was none. */
+    public static long firstRequest() {
+        try {
+            return (long)
+                    Class.forName(CLASS, true, null).getMethod("firstRequest").invoke(null);
+        } catch (ReflectiveOperationException | LinkageError absent) {
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package io.ctxagent.observe;
+
+import io.ctxagent.internal.agent.Agent;
+import io.ctxagent.internal.agent.Bridge;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+
+/**
+ * The pauses of the garbage collector as the agent measures them, to the microsecond, until the VM
+ * tells which collection they belong to, in milliseconds.
+ */
+final class GcPauses {
+    /** Pauses that wait at most; of collections that the VM does not tell of, the oldest go. */
+    private static final int CAPACITY = 256;
+    /** The VM's times are cut to milliseconds, each on another clock. */
+    private static final long TOLERANCE_NANOS = 3_000_000;
+
+    private final Deque<long[]> waiting = new ArrayDeque<>();
+
+    /** Tells the agent whether pauses are wanted. */
+    synchronized void turn(boolean on) {
+        waiting.clear();
+        Agent agent = Bridge.agent();
+        if (agent != null) {
+            agent.observe(EntryType.GC.ordinal(), on);
+        }
+    }
+
+    /**
+     * Takes the first and the last moment of the pauses within a collection, and their length in
+     * all; {@code null} if the agent saw none.
+     */
+    synchronized long[] take(long begin, long end) {
+        fetch();
+        long[] all = null;
+        for (Iterator<long[]> each = waiting.iterator(); each.hasNext(); ) {
+            long[] pause = each.next();
+            boolean isWithin =
+                    pause[0] - begin > -TOLERANCE_NANOS && pause[1] - end < TOLERANCE_NANOS;
+            if (isWithin) {
+                each.remove();
+                long length = pause[1] - pause[0];
+                all = all == null
+                        ? new long[] {pause[0], pause[1], length}
+                        : new long[] {all[0], pause[1], all[2] + length};
+            }
+        }
+        return all;
+    }
+
+    private void fetch() {
+        Agent agent = Bridge.agent();
+        long[] times = agent == null ? null : agent.takePauses();
+        for (int i = 0; times != null && i + 1 < times.length; i += 2) {
+            if (waiting.size() >= CAPACITY) {
+                waiting.removeFirst();
+            }
+            waiting.addLast(new long[] {times[i], times[i + 1]});
+        }
+    }
+}

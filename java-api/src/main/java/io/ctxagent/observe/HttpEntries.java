@@ -1,0 +1,51 @@
+package io.ctxagent.observe;
+
+import io.ctxagent.internal.observe.EntrySource;
+import io.ctxagent.internal.observe.LabelSources;
+import io.ctxagent.internal.observe.ObservedEntry;
+import io.ctxagent.internal.observe.ObserverHub;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** HTTP requests that the agent's sources of labels see, while somebody observes them. */
+final class HttpEntries implements EntrySource, Consumer<Object[]> {
+    private static final int TYPE = EntryType.HTTP.ordinal();
+    /** The sources may come later, with a recording: asked again after so many rounds. */
+    private static final int ROUNDS = 50;
+
+    private boolean isOn;
+    private boolean isConnected;
+    private int rounds;
+
+    @Override
+    public void turn(boolean on) {
+        isOn = on;
+        rounds = 0;
+        if (on || isConnected) {
+            isConnected = LabelSources.observe(this, on) && on;
+        }
+    }
+
+    @Override
+    public void poll() {
+        if (isOn && !isConnected && ++rounds % ROUNDS == 0) {
+            isConnected = LabelSources.observe(this, true);
+        }
+    }
+
+    /** As {@code Labels.observe} says. */
+    @Override
+    @SuppressWarnings("unchecked")
+    public void accept(Object[] request) {
+        String operation = request[0] == null ? "" : (String) request[0];
+        long begin = (long) request[1];
+        Map<String, String> attributes = (Map<String, String>) request[4];
+        ObserverHub.publish(new ObservedEntry(
+                TYPE,
+                operation,
+                begin,
+                (long) request[2] - begin,
+                new HttpDetail(operation, (int) request[3]),
+                () -> attributes));
+    }
+}

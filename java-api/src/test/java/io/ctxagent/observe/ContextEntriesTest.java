@@ -1,0 +1,107 @@
+package io.ctxagent.observe;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import io.ctxagent.RecordingContext;
+import io.ctxagent.RecordingContextKey;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.Test;
+
+public class ContextEntriesTest extends ObserverTestCase {
+    private static final String TRACE = "0af7651916cd43dd8448eb211c80319c";
+
+    @Test
+    public void closedScopeIsAnEntryWithItsAttributes() {
+        ContextObserver observer = observer();
+        observer.observe(EntryType.CONTEXT);
+        long before = System.nanoTime();
+        try (RecordingContext outer = RecordingContext.where("key0", "a").build()) {
+            try (RecordingContext inner = RecordingContext.where("key1", "b")
+                    .where(RecordingContextKey.raw("key7"), TRACE)
+                    .build()) {
+                assertEquals("both are open", List.of(), observer.takeRecords());
+            }
+        }
+        long after = System.nanoTime();
+        List<Entry> entries = observer.takeRecords();
+        assertEquals(2, entries.size());
+        Entry outer = entries.get(0);
+        Entry inner = entries.get(1);
+        assertEquals("key0", outer.name());
+        assertEquals(Map.of("key0", "a"), outer.context());
+        assertEquals("key1", inner.name());
+        assertEquals(Map.of("key0", "a", "key1", "b", "key7", TRACE), inner.context());
+        assertEquals(0, ((ContextDetail) inner.detail()).samples());
+        long end = outer.startNanos() + outer.duration().toNanos();
+        assertTrue(before <= outer.startNanos() && outer.startNanos() <= inner.startNanos());
+        assertTrue(inner.startNanos() + inner.duration().toNanos() <= end && end <= after);
+    }
+
+    @Test
+    public void eachWayToOpenScopesIsSeen() throws Exception {
+        ContextObserver observer = observer();
+        observer.observe(EntryType.CONTEXT);
+        RecordingContext.Builder builder = RecordingContext.where("key0", "a");
+        builder.run(() -> {});
+        assertEquals("r", builder.call(() -> "r"));
+        RecordingContext.Snapshot snapshot;
+        Runnable task;
+        try (RecordingContext c = builder.build()) {
+            snapshot = RecordingContext.snapshot();
+            task = RecordingContext.wrap(() -> {});
+        }
+        snapshot.activate().close();
+        task.run();
+        List<Entry> entries = observer.takeRecords();
+        assertEquals(5, entries.size());
+        for (Entry entry : entries) {
+            assertEquals("key0", entry.name());
+            assertEquals(Map.of("key0", "a"), entry.context());
+        }
+    }
+
+    @Test
+    public void scopeOutsideOfTheObservationIsNoEntry() {
+        ContextObserver observer = observer();
+        RecordingContext before = RecordingContext.where("key0", "a").build();
+        observer.observe(EntryType.CONTEXT);
+        before.close();
+        RecordingContext twice = RecordingContext.where("key0", "a").build();
+        twice.close();
+        twice.close();
+        RecordingContext after = RecordingContext.where("key0", "a").build();
+        assertEquals(1, observer.takeRecords().size());
+        observer.disconnect();
+        after.close();
+        assertEquals(List.of(), observer.takeRecords());
+    }
+
+    /** A million scopes in four threads: each is an entry, or dropped. */
+    @Test
+    public void everyScopeIsAnEntryOrDropped() throws Exception {
+        Counted counted = new Counted();
+        ContextObserver observer = observer(counted);
+        observer.observe(EntryType.CONTEXT);
+        int each = 250_000;
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            Thread thread = new Thread(() -> {
+                for (int n = 0; n < each; n++) {
+                    RecordingContext.where("key0", "a").build().close();
+                }
+            });
+            thread.start();
+            threads.add(thread);
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        // Now there is room; and a batch tells what was dropped before it.
+        counted.add(observer.takeRecords());
+        RecordingContext.where("key0", "a").build().close();
+        counted.await(4 * each + 1);
+    }
+}

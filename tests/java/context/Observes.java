@@ -1,0 +1,101 @@
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.ctxagent.AgentControl;
+import io.ctxagent.RecordingContext;
+import io.ctxagent.observe.ContextObserver;
+import io.ctxagent.observe.Entry;
+import io.ctxagent.observe.EntryType;
+import io.ctxagent.observe.Marks;
+import io.ctxagent.observe.Milestone;
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executors;
+
+/**
+ * An application that observes its own HTTP server: begins to before there is a recording, asks for
+ * two pages, prints what it was told.
+ */
+public final class Observes {
+    private static final List<String> told = new ArrayList<>();
+
+    public static void main(String[] args) throws Exception {
+        ContextObserver observer = ContextObserver.create((entries, self) -> {
+            for (Entry entry : entries) {
+                tell(entry.name() + ": " + entry.detail() + " " + entry.context());
+            }
+        });
+        observer.observe(EntryType.HTTP);
+        AgentControl.execute("start,labels=route,file=app.jfr");
+        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        server.createContext("/orders", Observes::answer);
+        // A thread that nobody labels otherwise.
+        server.setExecutor(Executors.newSingleThreadExecutor(Observes::daemon));
+        server.start();
+        // The sources are there with the recording; the observer finds them within a second.
+        while (!isTold()) {
+            get(server, "/orders/1");
+        }
+        get(server, "/orders/missing");
+        await("404");
+        observer.disconnect();
+        System.out.println("context within: " + contextWithin);
+        boolean isInOrder = Milestone.PROCESS_START.nanos() < Milestone.AGENT_LOADED.nanos()
+                && Milestone.AGENT_LOADED.nanos() < Milestone.VM_INITIALISED.nanos()
+                && Milestone.VM_INITIALISED.nanos() < Milestone.FIRST_REQUEST.nanos();
+        System.out.println("milestones in order: " + isInOrder);
+        try (RecordingContext c = RecordingContext.where("tenant", "acme").build()) {
+            Marks.mark("served");
+            Marks.measure("serving", "served");
+        }
+        synchronized (told) {
+            System.out.println(told.get(0));
+            System.out.println(told.get(told.size() - 1));
+        }
+        server.stop(0);
+    }
+
+    private static volatile String contextWithin;
+
+    private static void answer(HttpExchange exchange) throws IOException {
+        contextWithin = RecordingContext.describe();
+        boolean isMissing = exchange.getRequestURI().getPath().endsWith("missing");
+        exchange.sendResponseHeaders(isMissing ? 404 : 200, -1);
+        exchange.close();
+    }
+
+    private static Thread daemon(Runnable task) {
+        Thread thread = new Thread(task);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    private static void get(HttpServer server, String path) throws IOException {
+        URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + path);
+        ((HttpURLConnection) uri.toURL().openConnection()).getResponseCode();
+    }
+
+    private static void tell(String entry) {
+        synchronized (told) {
+            told.add(entry);
+            told.notifyAll();
+        }
+    }
+
+    private static boolean isTold() {
+        synchronized (told) {
+            return !told.isEmpty();
+        }
+    }
+
+    private static void await(String status) throws InterruptedException {
+        synchronized (told) {
+            while (!told.get(told.size() - 1).contains(status)) {
+                told.wait();
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What an application that observes itself is told (`io.ctxagent.observe`).
+
+use e2e::{Jdk, Jvm, TestDir};
+
+#[test]
+fn http_requests_are_told_with_route_status_and_labels() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
+            .agent("load")
+            .main("Observes", &[])
+            .stop_recording_at_end()
+            .run_ok();
+        let lines: Vec<&str> = run.stdout.lines().collect();
+        let expected = [
+            // The copy of the API that the labels are written with is not the application's.
+            "context within: {operation=GET /orders}",
+            "milestones in order: true",
+            "GET /orders: GET /orders 200 {operation=GET /orders}",
+            "GET /orders: GET /orders 404 {operation=GET /orders}",
+        ];
+        assert_eq!(lines, expected, "{jdk}: {}", run.stderr);
+    }
+}
