@@ -134,6 +134,7 @@ refused! {
     collapsed_stacks_as_file: "start,file=cpu.collapsed" => "JFR, not .collapsed",
         "ctxjfr convert RECORDING.jfr -o collapsed";
     a_text_as_file: "start,file=cpu.txt" => "JFR, not .txt", "ctxjfr report";
+    a_pprof_option: "start,pprof" => "ctxjfr convert RECORDING.jfr -o pprof";
     a_pprof_file: "start,file=cpu.pb.gz" => "JFR, not .pb.gz", "convert RECORDING.jfr -o pprof";
     a_loop_over_one_name: "start,loop=1m,file=app.jfr" => "needs %t or %n";
     an_option_of_another_command: "status,interval=10ms" =>

@@ -74,7 +74,7 @@ const NEVER: &[(&[&str], &str)] = &[
     ),
     (
         &["otlp", "pprof"],
-        "the agent writes JFR; jfrconv of async-profiler makes other formats of it",
+        "the agent writes JFR; then run: ctxjfr convert RECORDING.jfr -o pprof, or otlp",
     ),
     (
         &["threads"],
