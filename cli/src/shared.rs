@@ -3,8 +3,9 @@
 //! A hostile file can give one text of megabytes to a hundred thousand columns, event types or
 //! samples, at a few bytes for each.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 /// Names of threads, types, classes, methods and attributes are cut to this length.
 pub(crate) const MAX_NAME_BYTES: usize = 512;
