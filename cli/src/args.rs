@@ -10,7 +10,7 @@ use clap_complete::Shell;
 
 pub(crate) use files::{
     ConvertArgs, CountersArgs, CoverageArgs, ExportFormat, FilesArgs, FilterArgs, FlameArgs,
-    FlameFormat, LabelsArgs, PrintArgs, ReportArgs,
+    FlameFormat, LabelsArgs, NumericLabel, PrintArgs, ReportArgs,
 };
 pub(crate) use running::{
     CommandArgs, DoctorArgs, PsArgs, RecordArgs, StartArgs, StatusArgs, TopArgs,

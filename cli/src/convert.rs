@@ -103,6 +103,11 @@ pub(crate) fn run(args: &ConvertArgs, output: &mut Output) -> Result<bool, Failu
             "--by makes roots, in formats without labels; this one has all labels".to_owned(),
         ));
     }
+    if !args.numeric.is_empty() && args.output.format != ExportFormat::Pprof {
+        return Err(Failure::Usage(
+            "--numeric is for pprof: labels of other formats are texts".to_owned(),
+        ));
+    }
     let target = target(args, writer.ending);
     match &target {
         Some(path) if args.files.iter().any(|file| input::same_file(file, path)) => {
@@ -117,6 +122,14 @@ pub(crate) fn run(args: &ConvertArgs, output: &mut Output) -> Result<bool, Failu
         None => {}
     }
     let (profile, outcome) = profile::read(args, &writer.wanted, output)?;
+    let keys = profile.keys();
+    for label in args
+        .numeric
+        .iter()
+        .filter(|label| !keys.contains(&*label.key))
+    {
+        output::warn(&format!("--numeric: no sample has a label '{}'", label.key));
+    }
     match target {
         None => (writer.write)(&profile, output.writer())?,
         Some(path) => {

@@ -186,6 +186,25 @@ impl Export {
     }
 }
 
+/// A label whose values are numbers.
+#[derive(Debug, Clone)]
+pub(crate) struct NumericLabel {
+    pub(crate) key: String,
+    /// Empty: none is named.
+    pub(crate) unit: String,
+}
+
+impl NumericLabel {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (key, unit) = text.split_once('=').unwrap_or((text, ""));
+        if key.is_empty() {
+            return Err("no KEY in front of '='".to_owned());
+        }
+        let (key, unit) = (key.to_owned(), unit.to_owned());
+        Ok(Self { key, unit })
+    }
+}
+
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -208,6 +227,9 @@ pub(crate) struct ConvertArgs {
     /// Line numbers, in formats where they tell stacks apart.
     #[arg(long)]
     pub(crate) lines: bool,
+    /// In pprof, values of this label that are whole numbers become numbers, of this unit. May be repeated.
+    #[arg(long, value_name = "KEY[=UNIT]", value_parser = NumericLabel::parse)]
+    pub(crate) numeric: Vec<NumericLabel>,
     /// Replace an existing file.
     #[arg(long)]
     pub(crate) force: bool,

@@ -1,10 +1,10 @@
 //! pprof: <https://github.com/google/pprof/blob/main/proto/profile.proto>, packed with gzip.
 //!
 //! A sample has a number for each kind: how many events, and their value. A label is a text; the
-//! thread is one.
+//! thread is one. Of a label that `--numeric` names it is a number, with its unit.
 
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -28,6 +28,8 @@ mod field {
 }
 
 const MAPPING_ID: u64 = 1;
+/// Bytes that are packed at once.
+const BUFFER_LEN: usize = 1 << 16;
 
 /// The table of texts. The first is empty and means that there is none.
 struct Texts<'p> {
@@ -67,7 +69,8 @@ impl<'p> Texts<'p> {
 
 /// Writes the parts of a profile one by one.
 struct Writer<'p, W: Write> {
-    out: W,
+    /// The encoder clears all of its free memory for each write.
+    out: BufWriter<GzEncoder<W>>,
     part: Message,
     texts: Texts<'p>,
     functions: HashMap<&'p str, u64>,
@@ -77,7 +80,7 @@ struct Writer<'p, W: Write> {
 /// Writes the profile.
 pub(super) fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = Writer {
-        out: GzEncoder::new(out, Compression::default()),
+        out: BufWriter::with_capacity(BUFFER_LEN, GzEncoder::new(out, Compression::default())),
         part: Message::default(),
         texts: Texts::new(),
         functions: HashMap::new(),
@@ -89,7 +92,7 @@ pub(super) fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
         values.fill(0);
         let locations = writer.locations(kind)?;
         for rows in kind.rows.chunk_by(|a, b| a.group == b.group) {
-            let labels = writer.labels(kind, rows[0].group);
+            let labels = writer.labels(profile, kind, rows[0].group);
             for row in rows {
                 values[2 * place] = row.sum.samples;
                 values[2 * place + 1] = row.sum.value.min(MAX_VALUE);
@@ -101,7 +104,7 @@ pub(super) fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
         writer.part.text(field::STRING_TABLE, text);
         writer.end_part()?;
     }
-    writer.out.finish()?;
+    writer.out.into_inner()?.finish()?;
     Ok(())
 }
 
@@ -188,12 +191,18 @@ impl<'p, W: Write> Writer<'p, W> {
     }
 
     /// The labels of a group, as fields of a sample.
-    fn labels(&mut self, kind: &'p Kind, group: u32) -> Message {
+    fn labels(&mut self, profile: &'p Profile, kind: &'p Kind, group: u32) -> Message {
         let mut labels = Message::default();
         for (key, value) in kind.labels(group) {
             let mut label = Message::default();
             label.unsigned(1, self.texts.place(key));
-            label.unsigned(2, self.texts.value_place(value));
+            match profile.number(key, value) {
+                Some((number, unit)) => {
+                    label.signed(3, number);
+                    label.unsigned(4, self.texts.place(unit));
+                }
+                None => label.unsigned(2, self.texts.value_place(value)),
+            }
             labels.message(3, &label);
         }
         labels

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::args::{ConvertArgs, FilterArgs};
+use crate::args::{ConvertArgs, FilterArgs, NumericLabel};
 use crate::collect::{
     self, Collected, FrameName, GroupKey, Moment, ProcessFacts, Query, StackList, StackSum, Sum,
     THREAD, key_of,
@@ -46,6 +46,7 @@ pub(super) struct Profile {
     pub(super) end_nanos: i64,
     /// What the recordings say about their process.
     pub(super) process: ProcessFacts,
+    pub(super) numeric: Vec<NumericLabel>,
 }
 
 /// The samples of one kind.
@@ -85,6 +86,14 @@ impl Profile {
             groups.flat_map(|(group, _)| kind.labels(group))
         });
         groups.map(|(key, _)| key).collect()
+    }
+
+    /// Number and unit of a label's value, if `--numeric` names the label and the text says just
+    /// this number: `007` stays a text.
+    pub(super) fn number(&self, key: &str, value: &str) -> Option<(i64, &str)> {
+        let label = self.numeric.iter().find(|label| label.key == key)?;
+        let number: i64 = value.parse().ok()?;
+        (number.to_string() == value).then_some((number, &label.unit))
     }
 
     /// Of all kinds.
@@ -225,6 +234,7 @@ pub(super) fn read(
         start_nanos: 0,
         end_nanos: 0,
         process: ProcessFacts::default(),
+        numeric: args.numeric.clone(),
     };
     let mut first_failure = None;
     for (collected, query) in collected.into_iter().zip(&queries) {

@@ -13,6 +13,8 @@ pub(crate) struct Sample {
     pub(crate) stack: Vec<(String, u64)>,
     pub(crate) values: Vec<u64>,
     pub(crate) labels: Vec<(String, String)>,
+    /// Number and unit of each label.
+    pub(crate) numbers: Vec<(u64, String)>,
 }
 
 /// A profile: name and unit of the numbers, and the samples.
@@ -57,6 +59,10 @@ impl Decoded {
                 stack: packed(sample, 1).iter().rev().map(frame).collect(),
                 values: packed(sample, 2),
                 labels: labels.iter().map(|label| pair(label.bytes())).collect(),
+                numbers: labels
+                    .iter()
+                    .map(|label| (number(label.bytes(), 3), text(number(label.bytes(), 4))))
+                    .collect(),
             }
         });
         Self {
@@ -120,6 +126,51 @@ fn kinds_of_samples_are_side_by_side() {
     }
     let only = Decoded::new(&converted(&dir, "k.jfr", "pprof", &["--event", "lock"]));
     assert_eq!(only.types.len(), 2);
+}
+
+/// A value that is no number, or whose number is written otherwise, stays a text.
+#[test]
+fn numbers_of_a_label_have_a_unit() {
+    let mut shop = Shop::new();
+    let cases = [
+        ("4096", "", 4096),
+        ("-1", "", u64::MAX),
+        ("0", "", 0),
+        ("007", "007", 0),
+        ("+1", "+1", 0),
+        ("9223372036854775808", "9223372036854775808", 0),
+        ("many", "many", 0),
+    ];
+    for (value, _, _) in cases {
+        shop.sample(Some("r"), Some(value), "m", 1);
+    }
+    let dir = TestDir::new().with("n.jfr", &shop.bytes());
+    let numeric = ["--numeric", "tenant=bytes"];
+    let profile = Decoded::new(&converted(&dir, "n.jfr", "pprof", &numeric));
+    let tenants = profile.samples.iter().map(|sample| {
+        let place = sample.labels.iter().position(|l| l.0 == "tenant").unwrap();
+        let (number, unit) = &sample.numbers[place];
+        (sample.labels[place].1.as_str(), *number, unit.as_str())
+    });
+    let mut tenants: Vec<_> = tenants.collect();
+    let mut expected = cases.map(|(_, text, number)| {
+        let unit = if text.is_empty() { "bytes" } else { "" };
+        (text, number, unit)
+    });
+    tenants.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(tenants, expected);
+    let other = dir.fails(
+        2,
+        &["convert", "n.jfr", "-o", "csv=-", numeric[0], "tenant"],
+    );
+    assert!(other.contains("--numeric is for pprof"), "{other}");
+    let absent = dir.run(&["convert", "n.jfr", "-o", "pprof=-", numeric[0], "size"]);
+    let warning = String::from_utf8(absent.stderr).unwrap();
+    assert!(
+        warning.contains("no sample has a label 'size'"),
+        "{warning}"
+    );
 }
 
 /// An attribute called like a key of every sample has the name that `--by` takes.
