@@ -1,6 +1,7 @@
 //! Boundary to the JVM through its standard interfaces: JVMTI and JNI.
 
 pub(crate) mod direct_memory;
+pub(crate) mod jfr_clock;
 pub(crate) mod jni;
 pub(crate) mod jvmti;
 pub(crate) mod method_ids;

@@ -11,6 +11,8 @@ mod late;
 mod pauses;
 mod process;
 mod query;
+mod scope_clock;
+mod scopes;
 mod sources;
 mod stacks;
 mod sums;

@@ -196,6 +196,21 @@ pub const SCOPE: EventType = event(
     ],
 );
 
+/// The clock of the JDK's own recorder, read together with the one of `System.nanoTime`.
+pub const JFR_CLOCK: EventType = event(
+    115,
+    "ctxagent.JfrClock",
+    "Clock of the JDK's Recorder",
+    RECORDER,
+    "Both clocks at one moment",
+    &[
+        START,
+        plain("nanos", "long", "System.nanoTime"),
+        plain("ticks", "long", "Ticks of the JDK's Recorder"),
+        plain("uncertaintyNanos", "long", "Uncertainty of nanos"),
+    ],
+);
+
 /// The recording itself.
 pub const ACTIVE_RECORDING: EventType = event(
     116,
@@ -300,6 +315,7 @@ pub const EVENTS: &[EventType] = &[
     STATS,
     LATE_LABEL,
     SCOPE,
+    JFR_CLOCK,
     ACTIVE_RECORDING,
     ACTIVE_SETTING,
     JVM_INFORMATION,

@@ -5,10 +5,12 @@ use jfr_format::write::{
 };
 
 use crate::declarations::{
-    ACTIVE_SETTING, EXECUTION_SAMPLE, GC_PHASE_PAUSE, JAVA_MONITOR_ENTER, LATE_LABEL,
+    ACTIVE_SETTING, EXECUTION_SAMPLE, GC_PHASE_PAUSE, JAVA_MONITOR_ENTER, JFR_CLOCK, LATE_LABEL,
     OBJECT_ALLOCATION_SAMPLE, SCOPE, STATS, WALL_CLOCK_SAMPLE,
 };
-use crate::model::{Allocation, GcPhasePause, LateLabel, MonitorEnter, Sample, Scope, WallSample};
+use crate::model::{
+    Allocation, GcPhasePause, JfrClock, LateLabel, MonitorEnter, Sample, Scope, WallSample,
+};
 
 /// Largest weight of one sample event; a heavier sample is written as several. Without columns the
 /// weight is the varint after `contextLength`, which must not equal an event id.
@@ -44,6 +46,9 @@ pub trait ProfileEvents {
 
     /// `ctxagent.Scope`.
     fn scope(&mut self, scope: &Scope);
+
+    /// `ctxagent.JfrClock`.
+    fn jfr_clock(&mut self, clock: &JfrClock);
 
     /// `ctxagent.Stats`: a counter, its growth in this chunk, and its total.
     fn stat(&mut self, at: Ticks, name: &str, in_chunk: i64, total: i64);
@@ -150,6 +155,15 @@ impl<S: Storage> ProfileEvents for Recording<S> {
             if fields.has_columns() {
                 fields.columns(&scope.context);
             }
+        });
+    }
+
+    fn jfr_clock(&mut self, clock: &JfrClock) {
+        self.event(JFR_CLOCK.id, clock.at, |fields| {
+            fields
+                .unsigned(clock.nanos)
+                .signed(clock.ticks)
+                .unsigned(clock.uncertainty_nanos);
         });
     }
 

@@ -40,6 +40,8 @@ pub use config::{ProfileConfig, Setting};
 pub use declarations::*;
 pub use emit::{MAX_REPEATS, MAX_WEIGHT, ProfileEvents};
 pub use environment::{CpuInformation, Environment, JvmInformation};
-pub use model::{Allocation, GcPhasePause, LateLabel, MonitorEnter, Sample, Scope, WallSample};
+pub use model::{
+    Allocation, GcPhasePause, JfrClock, LateLabel, MonitorEnter, Sample, Scope, WallSample,
+};
 pub use reports::{ContextAttribute, Reports, Stat};
 pub use thread_kind::{VmThreadKind, whole_name};

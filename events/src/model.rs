@@ -131,3 +131,16 @@ pub struct Scope {
     /// The context at its end.
     pub context: Context,
 }
+
+/// The clock of the JDK's own recorder: `ctxagent.JfrClock`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JfrClock {
+    /// When both were read.
+    pub at: Ticks,
+    /// The monotonic clock.
+    pub nanos: u64,
+    /// The JDK's, in its own ticks.
+    pub ticks: i64,
+    /// How far `nanos` may be off.
+    pub uncertainty_nanos: u64,
+}

@@ -1,9 +1,10 @@
 //! Scopes that took long are events of the recording, each with what changed in it unseen
 //! (`scopes`).
 
-use e2e::recording::Event;
+use e2e::recording::{Event, Recording};
 use e2e::{Jdk, Jvm, TestDir};
 use std::collections::BTreeMap;
+use std::fs;
 
 /// Any value may have changed.
 const ALL: i64 = 0xffff;
@@ -87,4 +88,84 @@ fn without_the_option_no_scope_is_an_event() {
         .run_ok();
     let recording = test_dir.recording();
     assert!(recording.events(Jdk::main(), "ctxagent.Scope").is_empty());
+}
+
+/// Settings of the JDK's recorder: all waits, however short.
+const SETTINGS: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<configuration version="2.0">
+  <event name="jdk.JVMInformation"><setting name="enabled">true</setting>
+    <setting name="period">beginChunk</setting></event>
+  <event name="jdk.ThreadSleep"><setting name="enabled">true</setting>
+    <setting name="stackTrace">true</setting><setting name="threshold">0 ms</setting></event>
+  <event name="jdk.SocketRead"><setting name="enabled">true</setting>
+    <setting name="stackTrace">true</setting><setting name="threshold">0 ms</setting></event>
+  <event name="jdk.JavaMonitorWait"><setting name="enabled">true</setting>
+    <setting name="stackTrace">true</setting><setting name="threshold">0 ms</setting></event>
+  <event name="jdk.ThreadPark"><setting name="enabled">true</setting>
+    <setting name="stackTrace">true</setting><setting name="threshold">0 ms</setting></event>
+  <event name="jdk.FileForce"><setting name="enabled">true</setting>
+    <setting name="stackTrace">true</setting><setting name="threshold">0 ms</setting></event>
+</configuration>
+"#;
+
+/// The JDK's own recorder writes another file, with its own clock.
+#[test]
+fn each_event_of_the_jdk_has_the_label_of_its_scope_or_none() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        fs::write(test_dir.file("waits.jfc"), SETTINGS).unwrap();
+        let file = test_dir.file("jdk.jfr");
+        let (file, settings) = (file.display(), test_dir.file("waits.jfc"));
+        let settings = settings.display();
+        let flag = format!("-XX:StartFlightRecording:filename={file},settings={settings}");
+        let run = Jvm::new(jdk, &test_dir)
+            .agent("start,scopes=10ms,ctx=operation+step,file=app.jfr")
+            .flag(&flag)
+            .main("JdkEvents", &["40", "15"])
+            .stop_recording_at_end()
+            .run_ok();
+        let mut expected: BTreeMap<&str, BTreeMap<String, u64>> = BTreeMap::new();
+        // The JDK says there that it records.
+        let counts = run.stdout.lines().filter(|line| line.starts_with("jdk."));
+        for line in counts {
+            let (what, count) = line.rsplit_once(' ').unwrap();
+            let (event, operation) = what.split_once(' ').unwrap();
+            let counts = expected.entry(event).or_default();
+            counts.insert(operation.to_owned(), count.parse().unwrap());
+        }
+        assert_eq!(expected.len(), 5, "{jdk}: {}", run.stderr);
+        let recording = Recording::new(test_dir.file("app.jfr"));
+        for (event, mut counts) in expected {
+            let file = file.to_string();
+            let arguments = [
+                "report",
+                "--csv",
+                "--event",
+                event,
+                "--by",
+                "operation",
+                "FILE",
+            ];
+            let report = recording.ctxjfr(&[&arguments[..], &[&file]].concat());
+            let mut found = samples_by_first_column(&report.success().stdout);
+            println!("{jdk} {event}: {found:?}");
+            // Threads of the JDK wait, too.
+            let mut others = found.remove("(unknown)").unwrap_or(0);
+            // Known on a machine that stood still in the shorter scope: then that is an event, too.
+            others += found.remove("changed").unwrap_or(0);
+            let outside = counts.remove("(unknown)").unwrap_or(0);
+            assert_eq!(found, counts, "{jdk}: {event}, {others} unknown");
+            assert!(others >= outside, "{jdk}: {event}: {others} of {outside}");
+        }
+    }
+}
+
+/// The rows of a report as CSV: samples by value of the only key.
+fn samples_by_first_column(csv: &str) -> BTreeMap<String, u64> {
+    let rows = csv.lines().skip(1).map(|line| {
+        let mut fields = line.split(',');
+        let value = fields.next().unwrap();
+        (value.to_owned(), fields.next().unwrap().parse().unwrap())
+    });
+    rows.collect()
 }

@@ -175,7 +175,8 @@ pub const TABLE: &[Row] = &[
         },
         default: "",
         scope: Scope::Start,
-        help: "Also record scopes, requests and carried tasks that took at least this long.",
+        help: "Also record scopes, requests and carried tasks that took at least this long, so that ctxjfr can \
+               label events of the JDK.",
         set: |o, v| o.scopes = Some(v.nanos()),
     },
     Row {

@@ -15,13 +15,14 @@ use super::sources::{RecordingStatus, Sources};
 use super::sweeper::Sweeper;
 use super::tables::Tables;
 use super::wall_history::WallHistory;
+use crate::jvm::jfr_clock;
 use crate::jvm::jni::Jni;
 use crate::jvm::method_ids;
 use crate::options::Options;
 use crate::os::slab;
 use crate::threads::ThreadRef;
 use ctxagent_events::ProfileEvents as _;
-use ctxagent_events::{MAX_REPEATS, MAX_WEIGHT, Sample};
+use ctxagent_events::{JfrClock, MAX_REPEATS, MAX_WEIGHT, Sample};
 use jfr_format::write::FileStorage;
 use signal_core::counters::Counter;
 use signal_core::engine::monotonic_nanos;
@@ -39,6 +40,8 @@ pub(super) struct Pipeline {
     wall_history: WallHistory,
     ended: EndedThreads,
     sweeper: Sweeper,
+    /// Whether the clock of the JDK's recorder is to be noted.
+    notes_clock: bool,
     tables: Tables,
     file: RecordingFile,
     #[cfg(feature = "oracle")]
@@ -70,6 +73,7 @@ impl Pipeline {
             wall_history: WallHistory::new(options.wall.unwrap_or_default()),
             ended: EndedThreads::default(),
             sweeper: Sweeper::default(),
+            notes_clock: options.scopes.is_some(),
             tables,
             file,
             #[cfg(feature = "oracle")]
@@ -114,6 +118,23 @@ impl Pipeline {
             method_ids::sweep(self.sources.jvmti, self.jni);
         }
         has_any
+    }
+
+    /// Notes the clock of the JDK's recorder, if scopes are to be compared with its events.
+    pub(super) fn note_clock(&mut self) {
+        if !self.notes_clock {
+            return;
+        }
+        let Some(reading) = jfr_clock::read(self.jni) else {
+            self.notes_clock = false;
+            return;
+        };
+        self.file.recording.jfr_clock(&JfrClock {
+            at: self.file.clock.ticks(reading.nanos),
+            nanos: reading.nanos,
+            ticks: reading.ticks,
+            uncertainty_nanos: reading.uncertainty_nanos,
+        });
     }
 
     fn write_samples(&mut self) {
@@ -245,6 +266,7 @@ impl Pipeline {
     pub(super) fn finish(&mut self) -> Result<(), String> {
         // Before the drain: a handler that runs now may hand over its sample after it.
         let is_quiet = self.sources.handler.quiet();
+        self.note_clock();
         self.drain(Slots::All);
         slab::give_back(&self.sources.handler.slots);
         self.file.finish(is_quiet)

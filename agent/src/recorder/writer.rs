@@ -288,6 +288,7 @@ fn work(
     let (mut last_flush, mut last_housekeeping, mut last_all) = (now, now, now);
     let mut first_flush = None;
     let mut polls = Polls::new(options, tasks::processors());
+    pipeline.note_clock();
     loop {
         let request = match inbox.recv_timeout(polls.period) {
             Ok(request) => Some(request),
@@ -316,6 +317,7 @@ fn work(
         pipeline.watch_memory();
         if last_housekeeping.elapsed() >= HOUSEKEEPING_PERIOD {
             pipeline.refresh();
+            pipeline.note_clock();
             housekeeping.run(pipeline.jni());
             last_housekeeping = Instant::now();
         }

@@ -13,6 +13,7 @@ use super::late::LateLabels;
 use super::pauses::Pauses;
 use super::process::ProcessFacts;
 use super::query::Query;
+use super::scopes::ScopeIndex;
 use super::sources::{value, value_number, wants_thread_of};
 use super::stacks::{FrameName, StackList, StackNumbers};
 use super::terms::ChunkTerm;
@@ -60,14 +61,14 @@ struct ChunkFacts<'c> {
 }
 
 impl<'c> ChunkFacts<'c> {
-    fn of(chunk: &'c ParsedChunk<'c>) -> Self {
+    fn of(chunk: &'c ParsedChunk<'c>, scopes: Option<&Arc<ScopeIndex>>) -> Self {
         let settings = chunk.settings();
         Self {
             stats: ChunkStats::of(chunk, &settings),
             settings,
             pauses: Pauses::of(chunk),
             late: LateLabels::of(chunk),
-            joined: JoinedLabels::of(chunk),
+            joined: JoinedLabels::of(chunk, scopes),
         }
     }
 }
@@ -77,8 +78,9 @@ pub(super) fn collect_chunk_each(
     file: usize,
     chunk: &ParsedChunk<'_>,
     queries: &[Query],
+    scopes: Option<&Arc<ScopeIndex>>,
 ) -> Vec<ChunkSums> {
-    collect_each_from(Start::of(chunk), file, chunk, queries)
+    collect_each_from(Start::of(chunk), file, chunk, queries, scopes)
 }
 
 pub(crate) fn collect_chunk(file: usize, chunk: &ParsedChunk<'_>, query: &Query) -> ChunkSums {
@@ -111,7 +113,7 @@ pub(crate) fn collect_chunk_from(
     chunk: &ParsedChunk<'_>,
     query: &Query,
 ) -> ChunkSums {
-    let mut sums = collect_each_from(start, file, chunk, std::slice::from_ref(query));
+    let mut sums = collect_each_from(start, file, chunk, std::slice::from_ref(query), None);
     sums.swap_remove(0)
 }
 
@@ -121,8 +123,9 @@ fn collect_each_from(
     file: usize,
     chunk: &ParsedChunk<'_>,
     queries: &[Query],
+    scopes: Option<&Arc<ScopeIndex>>,
 ) -> Vec<ChunkSums> {
-    let facts = ChunkFacts::of(chunk);
+    let facts = ChunkFacts::of(chunk, scopes);
     let queries = queries.iter();
     let collectors = queries.map(|query| Collector::new(start, file, chunk, &facts, query));
     let mut collectors: Vec<Collector<'_>> = collectors.collect();

@@ -11,6 +11,7 @@ use super::chunk::{ChunkSums, collect_chunk_each};
 use super::counters::FileCounters;
 use super::process::ProcessFacts;
 use super::query::{ATTRIBUTE_PREFIX, BUILT_IN, Query, key_of};
+use super::scopes::ScopeIndex;
 use super::stacks::{FrameName, StackList, StackTable};
 use super::sums::{Sum, TypeSums, Values, add_all};
 use super::terms::Terms;
@@ -257,8 +258,9 @@ pub(crate) fn collect_each(
     output: &Output,
 ) -> Result<(Vec<Collected>, Outcome), Failure> {
     let mut all: Vec<Collected> = queries.iter().map(|_| Collected::default()).collect();
+    let scopes = ScopeIndex::read(files, queries, output)?.map(Arc::new);
     let work = |file, chunk: &ParsedChunk<'_>| -> Vec<ChunkSums> {
-        collect_chunk_each(file, chunk, queries)
+        collect_chunk_each(file, chunk, queries, scopes.as_ref())
     };
     let outcome = input::for_each_chunk(files, output, work, |sums| {
         for (collected, sums) in all.iter_mut().zip(sums) {

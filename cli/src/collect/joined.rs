@@ -4,6 +4,8 @@
 //! A sample gets a label only if its thread is the event's and its time lies in it; of several
 //! events the innermost counts. The names begin with [`PREFIX`], so that nobody takes a label that
 //! was joined for one that was taken with the sample.
+//!
+//! Events without attribute columns get those of a scope ([`ScopeIndex`]), under their own names.
 
 use std::sync::Arc;
 
@@ -11,6 +13,9 @@ use hashbrown::HashMap;
 use jfr_format::read::{
     EntryIndex, Event, Field, Metadata, ParsedChunk, Sample, Type, Value, is_attribute_column,
 };
+
+use super::scope_clock::JdkClock;
+use super::scopes::ScopeIndex;
 
 use crate::shared::{MAX_COLUMNS, MAX_VALUE_BYTES, cut};
 
@@ -46,6 +51,7 @@ pub(super) struct JoinedLabels {
     values: Vec<Arc<str>>,
     /// By thread, in the order of their begin.
     spans: HashMap<EntryIndex, Vec<Span>>,
+    scopes: Option<(Arc<ScopeIndex>, Option<JdkClock>)>,
 }
 
 /// The fields of a type that are labels, with their names. Attribute columns are none: such an event
@@ -95,8 +101,13 @@ fn text_of(event: &Event<'_>, field: &str) -> Option<String> {
 }
 
 impl JoinedLabels {
-    pub(super) fn of(chunk: &ParsedChunk<'_>) -> Self {
+    pub(super) fn of(chunk: &ParsedChunk<'_>, scopes: Option<&Arc<ScopeIndex>>) -> Self {
         let mut joined = Self::default();
+        if let Some(scopes) = scopes {
+            joined.names.extend_from_slice(scopes.names());
+            joined.values.extend_from_slice(scopes.values());
+            joined.scopes = Some((scopes.clone(), scopes.clock_of(chunk)));
+        }
         let mut values: HashMap<Arc<str>, u32> = HashMap::new();
         let types = chunk.metadata().types().iter();
         for ty in types.filter(|ty| ty.is_event()) {
@@ -163,6 +174,14 @@ impl JoinedLabels {
             return;
         }
         values.resize(self.names.len(), None);
+        if let Some((scopes, clock)) = &self.scopes
+            && sample.columns().names().len() == 0
+        {
+            let found = scopes.values_of(clock.as_ref(), sample);
+            for (value, found) in values.iter_mut().zip(found).take(scopes.names().len()) {
+                *value = found;
+            }
+        }
         let thread = sample.thread_entry();
         let Some(spans) = thread.and_then(|thread| self.spans.get(&thread)) else {
             return;

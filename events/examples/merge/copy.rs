@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 
 use ctxagent_events::{
-    Allocation, GcPhasePause, LateLabel, MonitorEnter, ProfileEvents as _, Sample, Scope,
+    Allocation, GcPhasePause, JfrClock, LateLabel, MonitorEnter, ProfileEvents as _, Sample, Scope,
     WallSample,
 };
 use jfr_format::read::{self, Event, ParsedChunk, PoolRef, Value};
@@ -17,7 +17,7 @@ use schema::counter::{Class, Counter};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// What [`Copier::event`] takes over.
-pub(crate) const COPIED: [&str; 8] = [
+pub(crate) const COPIED: [&str; 9] = [
     "jdk.ExecutionSample",
     "profiler.WallClockSample",
     "jdk.ObjectAllocationSample",
@@ -26,6 +26,7 @@ pub(crate) const COPIED: [&str; 8] = [
     "ctxagent.Stats",
     "ctxagent.LateLabel",
     "ctxagent.Scope",
+    "ctxagent.JfrClock",
 ];
 
 /// Who, where and under which context: what most events have.
@@ -82,6 +83,12 @@ impl Copier {
             "ctxagent.Stats" => self.stat(at, event)?,
             "ctxagent.LateLabel" => self.late_label(&common, event)?,
             "ctxagent.Scope" => self.scope(&common, event)?,
+            "ctxagent.JfrClock" => self.out.jfr_clock(&JfrClock {
+                at,
+                nanos: unsigned(event, "nanos")?,
+                ticks: event.long("ticks")?.ok_or("a clock without ticks")?,
+                uncertainty_nanos: unsigned(event, "uncertaintyNanos")?,
+            }),
             name => return Err(format!("no way to write {name}").into()),
         }
         Ok(at)

@@ -188,6 +188,12 @@ pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: 
         changed: 0x201,
         context,
     });
+    r.jfr_clock(&JfrClock {
+        at,
+        nanos: 7_000_000,
+        ticks: 21_000_000,
+        uncertainty_nanos: 90,
+    });
     r.stat(at, "samples written", 10, 20);
 }
 

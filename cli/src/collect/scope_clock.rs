@@ -1,0 +1,165 @@
+//! The clocks of two recorders of one JVM. The agent reads both about once a second
+//! (`ctxagent.JfrClock`); between two readings time passes evenly. The times in the chunks' headers
+//! would not do: the JDK takes the frequency of its ticks from the CPU's name.
+
+use ctxagent_events::JFR_CLOCK;
+use jfr_format::chunk::Header;
+use jfr_format::read::ParsedChunk;
+
+/// JVMs start no closer than this with one process id.
+const MAX_START_DIFFERENCE_MILLIS: i64 = 1_000;
+
+/// Beyond the readings the clocks drift apart by less than one in so many: Linux corrects its clock
+/// by 500 millionths at most.
+const MAX_DRIFT: i64 = 1_000;
+
+/// A JVM.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Process {
+    pid: i64,
+    start_millis: i64,
+}
+
+impl PartialEq for Process {
+    fn eq(&self, other: &Self) -> bool {
+        let difference = self.start_millis.abs_diff(other.start_millis);
+        self.pid == other.pid && difference <= MAX_START_DIFFERENCE_MILLIS.unsigned_abs()
+    }
+}
+
+impl Process {
+    pub(super) fn of(chunk: &ParsedChunk<'_>) -> Option<Self> {
+        let event = chunk.events_named("jdk.JVMInformation").next()?;
+        let number = |field| event.long(field).ok().flatten();
+        Some(Self {
+            pid: number("pid")?,
+            start_millis: number("jvmStartTime")?,
+        })
+    }
+}
+
+/// Both clocks at one moment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ClockPair {
+    /// Of the JVM's monotonic clock.
+    pub(super) nanos: i64,
+    ticks: i64,
+    /// How far the first may be off.
+    slack_nanos: i64,
+}
+
+impl ClockPair {
+    pub(super) fn all(chunk: &ParsedChunk<'_>) -> Vec<Self> {
+        let pairs = chunk.events_named(JFR_CLOCK.name).filter_map(|event| {
+            let number = |field| event.long(field).ok().flatten();
+            Some(Self {
+                nanos: number("nanos")?,
+                ticks: number("ticks")?,
+                slack_nanos: number("uncertaintyNanos")?,
+            })
+        });
+        pairs.collect()
+    }
+}
+
+/// Begin and end of a chunk of the agent, on the JVM's clock; `None` if nothing in it tells.
+pub(super) fn span(chunk: &ParsedChunk<'_>) -> Option<(i64, i64)> {
+    let event = chunk.events_named(JFR_CLOCK.name).next()?;
+    let offset = event.start_nanos()? - event.long("nanos").ok()??;
+    let begin = chunk.header().start_nanos.checked_sub(offset)?;
+    Some((begin, begin.checked_add(chunk.header().duration_nanos)?))
+}
+
+/// Times of an event on the JVM's clock, and how far each may be off.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reach {
+    pub(super) first: i64,
+    pub(super) last: i64,
+    pub(super) slack: i64,
+}
+
+/// From the times of a chunk to the JVM's clock.
+#[derive(Debug)]
+pub(super) struct JdkClock {
+    /// Time in the chunk, time on the JVM's clock, slack.
+    points: Vec<(i64, i64, i64)>,
+}
+
+impl JdkClock {
+    pub(super) fn new(pairs: &[ClockPair], header: &Header) -> Self {
+        let points = pairs
+            .iter()
+            .map(|pair| (header.epoch_nanos(pair.ticks), pair.nanos, pair.slack_nanos));
+        Self {
+            points: points.collect(),
+        }
+    }
+
+    /// The times of an event; `None` if the clocks were not read twice.
+    pub(super) fn reach(&self, first: i64, last: i64) -> Option<Reach> {
+        let (first, slack) = self.at(first)?;
+        let (last, last_slack) = self.at(last)?;
+        Some(Reach {
+            first,
+            last,
+            slack: slack.max(last_slack),
+        })
+    }
+
+    fn at(&self, nanos: i64) -> Option<(i64, i64)> {
+        let end = self.points.len();
+        if end < 2 {
+            return None;
+        }
+        let next = self.points.partition_point(|point| point.0 <= nanos);
+        let next = next.clamp(1, end - 1);
+        let (from, to) = (self.points[next - 1], self.points[next]);
+        let outside = (from.0 - nanos).max(nanos - to.0).max(0);
+        // How far the rate of the clocks has changed meanwhile, at most.
+        let before = next.checked_sub(2).map(|place| self.points[place]);
+        let after = self.points.get(next + 1).copied();
+        let others = [before.map(|it| (it, from)), after.map(|it| (to, it))];
+        let wanders = others.into_iter().flatten().map(|(a, b)| {
+            let expected = scaled(b.1 - a.1, to.0 - from.0, b.0 - a.0);
+            (to.1 - from.1 - expected).abs()
+        });
+        let wander = wanders.max().unwrap_or(0);
+        let at = from.1 + scaled(to.1 - from.1, nanos - from.0, to.0 - from.0);
+        let slack = from.2.max(to.2) + wander + 1 + outside / MAX_DRIFT;
+        Some((at, slack))
+    }
+}
+
+/// A share of an amount, in whole nanoseconds.
+fn scaled(amount: i64, part: i64, whole: i64) -> i64 {
+    let exact = i128::from(amount) * i128::from(part) / i128::from(whole.max(1));
+    i64::try_from(exact).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(points: &[(i64, i64, i64)]) -> JdkClock {
+        JdkClock {
+            points: points.to_vec(),
+        }
+    }
+
+    #[test]
+    fn time_passes_evenly_between_two_readings() {
+        let clock = clock(&[(0, 1_000, 5), (100, 1_200, 7), (200, 1_400, 5)]);
+        assert_eq!(clock.at(50), Some((1_100, 8)));
+        assert_eq!(clock.at(150), Some((1_300, 8)));
+    }
+
+    #[test]
+    fn what_is_not_certain_adds_to_the_slack() {
+        let wanders = clock(&[(0, 0, 5), (100, 100, 5), (200, 210, 5)]);
+        assert_eq!(wanders.at(50), Some((50, 16)));
+        let outside = clock(&[(0, 0, 5), (100, 100, 5)]);
+        assert_eq!(outside.at(10_100), Some((10_100, 16)));
+        assert_eq!(outside.at(-10_000), Some((-10_000, 16)));
+        assert_eq!(clock(&[(0, 0, 5)]).at(0), None);
+    }
+}
