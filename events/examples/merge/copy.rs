@@ -61,8 +61,9 @@ impl Copier {
 
     /// Writes an event of one of the types of [`COPIED`]; gives back when it was.
     pub(crate) fn event(&mut self, open: &ParsedChunk<'_>, event: &Event<'_>) -> Result<Ticks> {
-        let has_stack = event.ty().field_position("stackTrace").is_some();
-        let sample = open.sample(event)?.filter(|_| has_stack);
+        // The values of a late label are fields of its own.
+        let has_context = &*event.ty().name != "ctxagent.LateLabel";
+        let sample = open.sample(event)?.filter(|_| has_context);
         let common = self.common(event, sample.as_ref())?;
         let Common { at, thread, .. } = common;
         match &*event.ty().name {
