@@ -16,6 +16,7 @@ mod gc;
 mod holder;
 mod late_label;
 mod lock;
+mod mark;
 mod observers;
 mod queue;
 mod scope;
@@ -34,8 +35,8 @@ use queue::{CallbackContext, EventQueue};
 use scope::Scopes;
 use signal_core::engine::monotonic_nanos;
 use signal_core::handler_state::HandlerState;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 /// `EntryType.GC` of `io.ctxagent.observe`.
 const GC_ENTRY: usize = 3;
@@ -48,6 +49,8 @@ pub(crate) struct EventCollector {
     lock: LockEvents,
     scopes: Scopes,
     observers: Observers,
+    /// Whether a recording wants events.
+    is_on: AtomicBool,
     alloc_interval_bytes: AtomicU64,
 }
 
@@ -64,6 +67,7 @@ impl EventCollector {
             lock: LockEvents::default(),
             scopes: Scopes::default(),
             observers: Observers::default(),
+            is_on: AtomicBool::new(false),
             alloc_interval_bytes: AtomicU64::new(0),
         }
     }
@@ -81,6 +85,7 @@ impl EventCollector {
         }
         self.gc_pauses.record(jvmti, true);
         self.scopes.keep_since(monotonic_nanos());
+        self.is_on.store(true, Relaxed);
     }
 
     /// Whether the recording that comes wants scopes. Before the Java API is asked to time them.
@@ -91,6 +96,7 @@ impl EventCollector {
     /// Disables all events. Running callbacks still queue theirs; the writer's last drain or the
     /// next start clears them.
     pub(crate) fn disable(&self) {
+        self.is_on.store(false, Relaxed);
         self.scopes.keep_since(u64::MAX);
         alloc::disable(self.queue.jvmti);
         self.lock.disable(self.queue.jvmti);
@@ -165,6 +171,13 @@ impl EventCollector {
     /// The calling thread closes a scope now, which still has its values.
     pub(crate) fn on_scope(&self, end_nanos: u64, scope: ScopeTimes) -> ScopeAnswer {
         self.scopes.queue(&self.queue, end_nanos, scope)
+    }
+
+    /// The calling thread notes a moment or a span of time.
+    pub(crate) fn on_mark(&self, name: String, begin_nanos: u64, end_nanos: u64) {
+        if self.is_on.load(Relaxed) {
+            mark::queue(&self.queue, name, begin_nanos, end_nanos);
+        }
     }
 
     /// Callback: the VM has stopped for a GC; at a safepoint.

@@ -303,6 +303,16 @@ pub const INITIAL_SYSTEM_PROPERTY: EventType = event(
     &[START, text("key", "Key"), text("value", "Value")],
 );
 
+/// A moment or a span of time that the application noted by `Marks`.
+pub const MARK: EventType = event(
+    122,
+    "ctxagent.Mark",
+    "Mark",
+    CONTEXT,
+    "A moment or a span of time that the application noted, with the context at its end",
+    &[START, DURATION, EVENT_THREAD, text("name", "Name"), COLUMNS],
+);
+
 /// Every event type; all are declared in every chunk.
 pub const EVENTS: &[EventType] = &[
     EXECUTION_SAMPLE,
@@ -322,6 +332,7 @@ pub const EVENTS: &[EventType] = &[
     OS_INFORMATION,
     CPU_INFORMATION,
     INITIAL_SYSTEM_PROPERTY,
+    MARK,
 ];
 
 /// The events as a recording wants them.

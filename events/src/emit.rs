@@ -6,10 +6,10 @@ use jfr_format::write::{
 
 use crate::declarations::{
     ACTIVE_SETTING, EXECUTION_SAMPLE, GC_PHASE_PAUSE, JAVA_MONITOR_ENTER, JFR_CLOCK, LATE_LABEL,
-    OBJECT_ALLOCATION_SAMPLE, SCOPE, STATS, WALL_CLOCK_SAMPLE,
+    MARK, OBJECT_ALLOCATION_SAMPLE, SCOPE, STATS, WALL_CLOCK_SAMPLE,
 };
 use crate::model::{
-    Allocation, GcPhasePause, JfrClock, LateLabel, MonitorEnter, Sample, Scope, WallSample,
+    Allocation, GcPhasePause, JfrClock, LateLabel, Mark, MonitorEnter, Sample, Scope, WallSample,
 };
 
 /// Largest weight of one sample event; a heavier sample is written as several. Without columns the
@@ -49,6 +49,9 @@ pub trait ProfileEvents {
 
     /// `ctxagent.JfrClock`.
     fn jfr_clock(&mut self, clock: &JfrClock);
+
+    /// `ctxagent.Mark`.
+    fn mark(&mut self, mark: &Mark<'_>);
 
     /// `ctxagent.Stats`: a counter, its growth in this chunk, and its total.
     fn stat(&mut self, at: Ticks, name: &str, in_chunk: i64, total: i64);
@@ -164,6 +167,18 @@ impl<S: Storage> ProfileEvents for Recording<S> {
                 .unsigned(clock.nanos)
                 .signed(clock.ticks)
                 .unsigned(clock.uncertainty_nanos);
+        });
+    }
+
+    fn mark(&mut self, mark: &Mark<'_>) {
+        self.event(MARK.id, mark.at, |fields| {
+            fields
+                .unsigned(mark.duration.0)
+                .key(mark.thread)
+                .text(mark.name);
+            if fields.has_columns() {
+                fields.columns(&mark.context);
+            }
         });
     }
 

@@ -144,3 +144,18 @@ pub struct JfrClock {
     /// How far `nanos` may be off.
     pub uncertainty_nanos: u64,
 }
+
+/// A moment or a span of time that the application noted: `ctxagent.Mark`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark<'a> {
+    /// When it began.
+    pub at: Ticks,
+    /// How long it lasted; zero for a moment.
+    pub duration: Ticks,
+    /// The thread that noted it.
+    pub thread: ThreadKey,
+    /// Its name.
+    pub name: &'a str,
+    /// The context at its end.
+    pub context: Context,
+}

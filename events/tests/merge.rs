@@ -203,7 +203,7 @@ fn merged_recordings_have_all_kinds_of_events() {
     let kinds: Vec<_> = kinds
         .filter(|name| !own.iter().any(|own| name.contains(own)))
         .collect();
-    assert_eq!(kinds.len(), 9, "{kinds:?}");
+    assert_eq!(kinds.len(), 10, "{kinds:?}");
     for name in kinds {
         let parts = [fields(&a, name), fields(&b, name)].concat();
         assert!(!parts.is_empty(), "{name}");

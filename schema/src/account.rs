@@ -165,6 +165,16 @@ pub const SCOPES: EventAccount = EventAccount {
     lost_later: &[],
 };
 
+/// Marks and measures of the application.
+pub const MARKS: EventAccount = EventAccount {
+    what: "marks",
+    seen: &[Counter::MarksSeen],
+    written: Counter::MarksWritten,
+    lost: &[Counter::MarksLost],
+    others: &[],
+    lost_later: &[],
+};
+
 /// GC pauses.
 pub const PAUSES: EventAccount = EventAccount {
     what: "pauses",
@@ -176,7 +186,7 @@ pub const PAUSES: EventAccount = EventAccount {
 };
 
 /// The accounts by number, as opposed to [`CPU_WEIGHT`]; the one of CPU samples comes first.
-pub const BY_NUMBER: [EventAccount; 10] = [
+pub const BY_NUMBER: [EventAccount; 11] = [
     CPU,
     PROBES,
     WALL_SIGNALS,
@@ -186,6 +196,7 @@ pub const BY_NUMBER: [EventAccount; 10] = [
     LOCKS,
     LATE_LABELS,
     SCOPES,
+    MARKS,
     PAUSES,
 ];
 

@@ -310,6 +310,8 @@ counters! {
     LateWritten = "late.written", Events, Recording;
     /// Scopes written.
     ScopesWritten = "scopes.written", Events, Recording;
+    /// Marks and measures of the application written.
+    MarksWritten = "marks.written", Events, Recording;
     /// GC pauses written.
     GcWritten = "gc.written", Events, Recording;
     /// CPU samples discarded because the file could not be written for too long.
@@ -378,6 +380,10 @@ counters! {
     ScopesLost = "scopes.lost", Events, Recording;
     /// Scopes lost because the file could not be written for too long.
     ScopesUnwritten = "scopes.unwritten", Events, Recording;
+    /// Marks and measures of the application.
+    MarksSeen = "marks.seen", Events, Recording;
+    /// Marks and measures lost: the queue to the writer was full, or the file could not be written.
+    MarksLost = "marks.lost", Events, Recording;
     /// GC pauses.
     GcSeen = "gc.seen", Events, Recording;
     /// GC pauses lost: the queue to the writer was full, or the file could not be written.

@@ -3,7 +3,7 @@
 use e2e::{Jdk, Jvm, TestDir};
 
 #[test]
-fn http_requests_are_told_with_route_status_and_labels() {
+fn requests_are_told_with_route_status_and_labels_and_marks_recorded() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
@@ -20,5 +20,11 @@ fn http_requests_are_told_with_route_status_and_labels() {
             "GET /orders: GET /orders 404 {operation=GET /orders}",
         ];
         assert_eq!(lines, expected, "{jdk}: {}", run.stderr);
+        let marks = test_dir.recording().events(Jdk::main(), "ctxagent.Mark");
+        let names: Vec<_> = marks.iter().map(|mark| mark.text("name")).collect();
+        assert_eq!(names, [Some("served"), Some("serving")], "{jdk}");
+        assert!(marks.iter().all(|m| m.text("tenant") == Some("acme")));
+        let totals = test_dir.recording().totals(Jdk::main());
+        assert_eq!(totals["marks.seen"], 2);
     }
 }

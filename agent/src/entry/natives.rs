@@ -417,6 +417,23 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_takePauses(
     })
 }
 
+/// `native void mark(String name, long startNanos, long endNanos)`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_mark<'l>(
+    mut env: EnvUnowned<'l>,
+    _native: JObject<'l>,
+    name: JString<'l>,
+    start: jlong,
+    end: jlong,
+) {
+    enter(OnFailure::IgnoreAndCount, "mark", (), || {
+        if let (Some(live), Some(name)) = (live(), text(&mut env, &name)) {
+            live.events
+                .on_mark(name, start.cast_unsigned(), end.cast_unsigned());
+        }
+    });
+}
+
 /// `native long[] milestones()`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_internal_agent_Native_milestones(
@@ -613,6 +630,7 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
         c"scopeClosed" c"(JJII)I" Java_io_ctxagent_internal_agent_Native_scopeClosed;
         c"observe" c"(IZ)V" Java_io_ctxagent_internal_agent_Native_observe;
         c"takePauses" c"()[J" Java_io_ctxagent_internal_agent_Native_takePauses;
+        c"mark" c"(Ljava/lang/String;JJ)V" Java_io_ctxagent_internal_agent_Native_mark;
         c"milestones" c"()[J" Java_io_ctxagent_internal_agent_Native_milestones;
         c"count" c"(I)V" Java_io_ctxagent_internal_agent_Native_count;
         c"execute" c"(Ljava/lang/String;)Ljava/lang/String;" Java_io_ctxagent_internal_agent_Native_execute;

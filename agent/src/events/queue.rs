@@ -23,7 +23,7 @@ pub(crate) struct ObservedEvent {
     pub(crate) values: Values,
     /// (method id, bytecode index), topmost first.
     pub(crate) frames: Vec<(usize, i32)>,
-    /// Class of the object, like `Ljava/lang/String;`.
+    /// Class of the object, like `Ljava/lang/String;`, or name of the mark.
     pub(crate) class: String,
     pub(crate) payload: Payload,
     /// The holder of the monitor, if known.
@@ -59,6 +59,11 @@ pub(crate) enum Payload {
     LateLabel(LateValue),
     /// A scope of the Java API, which ended at `ObservedEvent::nanos`.
     Scope(ScopeTimes),
+    /// A mark or measure of the application, which ended at `ObservedEvent::nanos`.
+    Mark {
+        /// When it began.
+        begin_nanos: u64,
+    },
 }
 
 /// What a scope has beside its values and its end.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::error::Error;
 
 use ctxagent_events::{
-    Allocation, GcPhasePause, JfrClock, LateLabel, MonitorEnter, ProfileEvents as _, Sample, Scope,
-    WallSample,
+    Allocation, GcPhasePause, JfrClock, LateLabel, Mark, MonitorEnter, ProfileEvents as _, Sample,
+    Scope, WallSample,
 };
 use jfr_format::read::{self, Event, ParsedChunk, PoolRef, Value};
 use jfr_format::write::{
@@ -17,7 +17,7 @@ use schema::counter::{Class, Counter};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// What [`Copier::event`] takes over.
-pub(crate) const COPIED: [&str; 9] = [
+pub(crate) const COPIED: [&str; 10] = [
     "jdk.ExecutionSample",
     "profiler.WallClockSample",
     "jdk.ObjectAllocationSample",
@@ -27,6 +27,7 @@ pub(crate) const COPIED: [&str; 9] = [
     "ctxagent.LateLabel",
     "ctxagent.Scope",
     "ctxagent.JfrClock",
+    "ctxagent.Mark",
 ];
 
 /// Who, where and under which context: what most events have.
@@ -90,6 +91,7 @@ impl Copier {
                 ticks: event.long("ticks")?.ok_or("a clock without ticks")?,
                 uncertainty_nanos: unsigned(event, "uncertaintyNanos")?,
             }),
+            "ctxagent.Mark" => self.mark(&common, event)?,
             name => return Err(format!("no way to write {name}").into()),
         }
         Ok(at)
@@ -201,6 +203,17 @@ impl Copier {
             end_nanos: unsigned(event, "endNanos")?,
             slots: number(event, "slots")?,
             changed: number(event, "changed")?,
+            context: common.context,
+        });
+        Ok(())
+    }
+
+    fn mark(&mut self, common: &Common, event: &Event<'_>) -> Result<()> {
+        self.out.mark(&Mark {
+            at: common.at,
+            duration: ticks(event, "duration")?,
+            thread: common.thread,
+            name: &text(event, "name")?,
             context: common.context,
         });
         Ok(())

@@ -194,6 +194,13 @@ pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: 
         ticks: 21_000_000,
         uncertainty_nanos: 90,
     });
+    r.mark(&Mark {
+        at,
+        duration,
+        thread,
+        name: "warm-up",
+        context,
+    });
     r.stat(at, "samples written", 10, 20);
 }
 

@@ -6,7 +6,7 @@ use crate::jvm::raw_frame::RawFrame;
 use crate::recorder::names::{Names, Walk};
 use crate::threads::ThreadRef;
 use ctxagent_events::ProfileEvents as _;
-use ctxagent_events::{Allocation, GcPhasePause, LateLabel, MonitorEnter, Scope};
+use ctxagent_events::{Allocation, GcPhasePause, LateLabel, Mark, MonitorEnter, Scope};
 use jfr_format::write::{ClassKey, Clock, Context, StackKey, ThreadKey, Ticks};
 use signal_core::counters::Counter;
 use std::sync::atomic::Ordering::Relaxed;
@@ -48,6 +48,7 @@ impl Pipeline {
             Payload::MonitorWait { nanos, hash } => self.write_wait(event, nanos, hash),
             Payload::LateLabel(label) => self.write_late_label(event, &label),
             Payload::Scope(scope) => self.write_scope(event, &scope),
+            Payload::Mark { begin_nanos } => self.write_mark(event, begin_nanos),
         }
     }
 
@@ -145,6 +146,23 @@ impl Pipeline {
             context,
         });
         self.status.counters.add(Counter::ScopesWritten);
+    }
+
+    fn write_mark(&mut self, event: &ObservedEvent, begin_nanos: u64) {
+        let clock = self.file.clock;
+        let recording = &mut self.file.recording;
+        let (at, duration) = span(clock, begin_nanos, event.nanos.saturating_sub(begin_nanos));
+        let ended = clock.ticks(event.nanos);
+        let context = self.tables.context(recording, ended, &event.values);
+        let thread = self.tables.names.thread(recording, event.thread);
+        recording.mark(&Mark {
+            at,
+            duration,
+            thread,
+            name: &event.class,
+            context,
+        });
+        self.status.counters.add(Counter::MarksWritten);
     }
 
     /// The thread that held a monitor, and the number of its context.

@@ -1,5 +1,7 @@
 package io.ctxagent.observe;
 
+import io.ctxagent.internal.agent.Agent;
+import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.observe.CurrentContext;
 import io.ctxagent.internal.observe.ObservedEntry;
 import io.ctxagent.internal.observe.ObserverHub;
@@ -12,7 +14,7 @@ import java.util.Objects;
 /**
  * Moments and spans of time that the application notes: {@code Marks.mark("loaded")}, later {@code
  * Marks.measure("warm-up", "loaded")}. The newest 4,096 of each are kept, whether or not somebody
- * observes them, until they are cleared.
+ * observes them, until they are cleared; a recording has all of them, as {@code ctxagent.Mark}.
  *
  * <p>Threads: any; all share the names. Cost: less than a microsecond, and a lock. Names are cut to
  * 255 characters. Without the agent: as with it, but without contexts.
@@ -126,6 +128,10 @@ public final class Marks {
         ObservedEntry entry = new ObservedEntry(
                 type.ordinal(), name, startNanos, durationNanos, detail, CurrentContext.copy());
         kept(type).add(entry);
+        Agent agent = Bridge.agent();
+        if (agent != null) {
+            agent.mark(name, startNanos, startNanos + Math.max(0, durationNanos));
+        }
         if (ObserverHub.isObserved(type.ordinal())) {
             ObserverHub.publish(entry);
         }

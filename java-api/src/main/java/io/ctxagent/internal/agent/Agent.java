@@ -107,6 +107,9 @@ public interface Agent {
      */
     long[] takePauses();
 
+    /** Records what the current thread notes; times as of {@link System#nanoTime}. */
+    void mark(String name, long startNanos, long endNanos);
+
     /** When the agent was loaded, and when the VM was up, as of {@link System#nanoTime}. */
     long[] milestones();
 

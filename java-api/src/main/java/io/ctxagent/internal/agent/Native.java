@@ -70,6 +70,9 @@ final class Native implements Agent {
     public native long[] takePauses();
 
     @Override
+    public native void mark(String name, long startNanos, long endNanos);
+
+    @Override
     public native long[] milestones();
 
     @Override

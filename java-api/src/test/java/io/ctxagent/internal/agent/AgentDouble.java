@@ -211,6 +211,9 @@ public final class AgentDouble implements Agent {
     }
 
     @Override
+    public void mark(String name, long startNanos, long endNanos) {}
+
+    @Override
     public long[] milestones() {
         return new long[] {1, 2};
     }
