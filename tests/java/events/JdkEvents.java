@@ -111,7 +111,8 @@ public final class JdkEvents {
             Thread.sleep(millis);
         }
         try (RecordingContext c = RecordingContext.where("operation", "changed").build()) {
-            try (RecordingContext other = RecordingContext.where("operation", "short").build()) {
+            try (RecordingContext other =
+                    RecordingContext.where("operation", "short").build()) {
                 Thread.yield();
             }
             count("jdk.ThreadSleep", UNKNOWN);
