@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use e2e::pages::{self, ShellBlock};
 use e2e::process::{self, Process, remove_jvm_options};
-use e2e::{Jdk, Jvm, TestDir, build, workspace};
+use e2e::{Jdk, Jvm, ProcessOutput, TestDir, build, workspace};
 
 /// The process id in the pages.
 const PID: &str = "4711";
@@ -45,6 +45,13 @@ fn command_in(mut command: Command, directory: &Path) -> Command {
     command
 }
 
+/// `PATH` with `java` and `ctxjfr`.
+fn path_with_tools(jdk: Jdk) -> String {
+    let tools = [jdk.tool("java"), build::ctxjfr().to_owned()];
+    let tools = tools.map(|tool| tool.parent().unwrap().display().to_string());
+    format!("{}:{}", tools.join(":"), std::env::var("PATH").unwrap())
+}
+
 /// Runs a block: every command of it must succeed. Returns what it prints.
 fn run(block: &ShellBlock, jdk: Jdk) -> String {
     println!("{}\n{}", block.place, block.script);
@@ -72,9 +79,7 @@ fn run(block: &ShellBlock, jdk: Jdk) -> String {
         write_app_jar(test_dir.path());
         test_dir.path()
     };
-    let tools = [jdk.tool("java"), build::ctxjfr().to_owned()];
-    let tools = tools.map(|tool| tool.parent().unwrap().display().to_string());
-    let path = format!("{}:{}", tools.join(":"), std::env::var("PATH").unwrap());
+    let path = path_with_tools(jdk);
     let mut shell = Command::new("bash");
     shell
         .args(["-euo", "pipefail", "-c", &script])
@@ -160,26 +165,28 @@ fn without_labels(line: &str) -> String {
     without_numbers(&words.collect::<Vec<_>>().join(" "))
 }
 
+/// Runs commands of a page from the root of the source tree.
+fn in_bash(script: &str) -> ProcessOutput {
+    let mut shell = Command::new("bash");
+    let script = script.replace(
+        "target/release/ctxjfr",
+        &build::ctxjfr().display().to_string(),
+    );
+    shell.args(["-euo", "pipefail", "-c", &script]);
+    // Of the package under test; a build of another one would differ.
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" {
+            shell.env_remove(name);
+        }
+    }
+    process::run(command_in(shell, workspace::root())).success()
+}
+
 #[test]
 fn tutorial_shows_what_its_commands_print() {
     build::ctxjfr();
     let page = workspace::root().join("docs/user-guide/tutorial.md");
     let page = std::fs::read_to_string(page).unwrap();
-    let in_bash = |script: &str| {
-        let mut shell = Command::new("bash");
-        let script = script.replace(
-            "target/release/ctxjfr",
-            &build::ctxjfr().display().to_string(),
-        );
-        shell.args(["-euo", "pipefail", "-c", &script]);
-        // Of the package under test; a build of another one would differ.
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" {
-                shell.env_remove(name);
-            }
-        }
-        process::run(command_in(shell, workspace::root())).success()
-    };
     in_bash(&format!("DURATION={DEMO_SECONDS} scripts/demo.sh"));
     let form = |text: &str| -> Vec<String> {
         let (table, _) = text.split_once("\n next:").unwrap_or((text, ""));
@@ -190,6 +197,34 @@ fn tutorial_shows_what_its_commands_print() {
         let printed = in_bash(commands).stdout;
         println!("{commands}\n{printed}");
         assert_eq!(form(&printed), form(output), "{commands}");
+    }
+}
+
+/// Each framework's service, except for those with Java agents, which are large.
+#[test]
+fn page_of_labels_shows_what_its_services_print() {
+    build::services();
+    let page = workspace::root().join("docs/user-guide/labels.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, frameworks) = page.split_once("\n## By framework\n").unwrap();
+    let shown = shown(frameworks);
+    let services = shown.iter().filter(|(c, _)| !c.contains("-javaagent"));
+    assert!(services.clone().count() >= 7, "{shown:?}");
+    let path = path_with_tools(Jdk::main());
+    for (commands, output) in services {
+        let test_dir = TestDir::new();
+        let commands = commands
+            .replace("target/release/libctxagent.so", "AGENT")
+            .replace("target/", &format!("{}/", test_dir.path().display()))
+            .replace("AGENT", &build::agent().display().to_string());
+        let commands = format!("PATH={path}\n{commands}");
+        let printed = in_bash(&commands).stdout;
+        println!("{commands}\n{printed}");
+        let printed: Vec<String> = printed.lines().map(without_numbers).collect();
+        // Which row is first depends on the run.
+        for line in output.lines().filter(|line| !is_by_chance(line)) {
+            assert!(printed.contains(&without_numbers(line)), "{line}");
+        }
     }
 }
 
