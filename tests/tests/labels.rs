@@ -144,7 +144,7 @@ fn calls_of_grpc_have_their_method() {
 fn records_of_kafka_have_their_topic() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let program = ["service.KafkaService", "50"];
+        let program = ["service.KafkaService", "200"];
         served(jdk, &test_dir, "labels=route", &program);
         let samples = samples(&test_dir);
         for (method, operation) in [

@@ -19,7 +19,7 @@ public class JerseyService {
         @GET
         @Path("{id}")
         public String order(@PathParam("id") String id) {
-            Work.spin(1_000_000);
+            Work.spin(4_000_000);
             return id;
         }
 
@@ -33,7 +33,7 @@ public class JerseyService {
         @GET
         @Path("/{item}")
         public String item(@PathParam("item") String item) {
-            Work.spin(1_000_000);
+            Work.spin(4_000_000);
             return item;
         }
     }
