@@ -14,7 +14,7 @@ import java.util.Map;
  */
 public final class Entry {
     private static final EntryType[] TYPES = EntryType.values();
-    /** Between the clock of entries and the wall clock, at the first entry that is asked. */
+    /** One moment by both clocks. */
     private static final Instant NOW = Instant.now();
 
     private static final long NOW_NANOS = System.nanoTime();
@@ -53,7 +53,7 @@ public final class Entry {
     }
 
     /**
-     * When it began, by the wall clock as it was at the first such call in this VM.
+     * When it began, by the wall clock as it was at the first entry in this VM.
      *
      * @return the time, not {@code null}
      */

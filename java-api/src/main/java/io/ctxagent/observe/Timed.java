@@ -33,22 +33,10 @@ public final class Timed {
      */
     public static Runnable runnable(String name, Runnable task) {
         String fitting = checked(name, task);
-        return () -> {
-            if (!ObserverHub.isObserved(FUNCTION)) {
-                task.run();
-                return;
-            }
-            long start = System.nanoTime();
-            Throwable failure = null;
-            try {
-                task.run();
-            } catch (Throwable thrown) {
-                failure = thrown;
-                throw thrown;
-            } finally {
-                publish(fitting, start, failure);
-            }
-        };
+        return () -> time(fitting, () -> {
+            task.run();
+            return null;
+        });
     }
 
     /**
@@ -61,21 +49,7 @@ public final class Timed {
      */
     public static <R> Callable<R> callable(String name, Callable<R> task) {
         String fitting = checked(name, task);
-        return () -> {
-            if (!ObserverHub.isObserved(FUNCTION)) {
-                return task.call();
-            }
-            long start = System.nanoTime();
-            Throwable failure = null;
-            try {
-                return task.call();
-            } catch (Throwable thrown) {
-                failure = thrown;
-                throw thrown;
-            } finally {
-                publish(fitting, start, failure);
-            }
-        };
+        return () -> time(fitting, task::call);
     }
 
     /**
@@ -87,9 +61,8 @@ public final class Timed {
      * @return the supplier to ask instead, not {@code null}
      */
     public static <R> Supplier<R> supplier(String name, Supplier<R> supplier) {
-        checked(name, supplier);
-        Function<Object, R> timed = function(name, nothing -> supplier.get());
-        return () -> timed.apply(null);
+        String fitting = checked(name, supplier);
+        return () -> time(fitting, supplier::get);
     }
 
     /**
@@ -103,21 +76,7 @@ public final class Timed {
      */
     public static <T, R> Function<T, R> function(String name, Function<T, R> function) {
         String fitting = checked(name, function);
-        return argument -> {
-            if (!ObserverHub.isObserved(FUNCTION)) {
-                return function.apply(argument);
-            }
-            long start = System.nanoTime();
-            Throwable failure = null;
-            try {
-                return function.apply(argument);
-            } catch (Throwable thrown) {
-                failure = thrown;
-                throw thrown;
-            } finally {
-                publish(fitting, start, failure);
-            }
-        };
+        return argument -> time(fitting, () -> function.apply(argument));
     }
 
     /**
@@ -148,6 +107,26 @@ public final class Timed {
             }
             return stage;
         };
+    }
+
+    private interface Call<R, X extends Exception> {
+        R call() throws X;
+    }
+
+    private static <R, X extends Exception> R time(String name, Call<R, X> call) throws X {
+        if (!ObserverHub.isObserved(FUNCTION)) {
+            return call.call();
+        }
+        long start = System.nanoTime();
+        Throwable failure = null;
+        try {
+            return call.call();
+        } catch (Throwable thrown) {
+            failure = thrown;
+            throw thrown;
+        } finally {
+            publish(name, start, failure);
+        }
     }
 
     private static Throwable cause(Throwable failure) {
