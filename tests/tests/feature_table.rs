@@ -185,7 +185,10 @@ fn sources(directory: &str, extension: &str) -> Vec<PathBuf> {
 fn every_feature_has_a_test() {
     let mut files = sources("tests/tests", "rs");
     files.extend(sources("java-api/src/test/java/io/ctxagent", "java"));
-    files.extend(sources("java-api/src/test/java/io/ctxagent/observe", "java"));
+    files.extend(sources(
+        "java-api/src/test/java/io/ctxagent/observe",
+        "java",
+    ));
     files.extend(sources("agent/src/events", "rs"));
     let texts = files.iter().map(|file| fs::read_to_string(file).unwrap());
     let texts: Vec<String> = texts.collect();
