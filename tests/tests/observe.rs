@@ -7,7 +7,7 @@ fn requests_are_told_with_route_status_and_labels_and_marks_recorded() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
-            .agent("load")
+            .agent("")
             .main("Observes", &[])
             .stop_recording_at_end()
             .run_ok();

@@ -56,8 +56,14 @@ public final class ContextObserver implements AutoCloseable {
     /** What it observes; guarded by this object. */
     private final Set<EntryType> types = EnumSet.noneOf(EntryType.class);
 
+    /** Whether this VM has the module that tells of collections; a linked one may lack it. */
+    private static final boolean HAS_COLLECTIONS =
+            ModuleLayer.boot().findModule("jdk.management").isPresent();
+
     static {
-        ObserverHub.setSource(EntryType.GC.ordinal(), new GcEntries());
+        if (HAS_COLLECTIONS) {
+            ObserverHub.setSource(EntryType.GC.ordinal(), new GcEntries());
+        }
         ObserverHub.setSource(EntryType.CONTEXT.ordinal(), new ContextEntries());
         ObserverHub.setSource(EntryType.HTTP.ordinal(), new HttpEntries());
     }
@@ -93,7 +99,7 @@ public final class ContextObserver implements AutoCloseable {
      */
     public static Set<EntryType> supportedEntryTypes() {
         Set<EntryType> all = EnumSet.allOf(EntryType.class);
-        if (!GcEntries.areSupported()) {
+        if (!HAS_COLLECTIONS) {
             all.remove(EntryType.GC);
         }
         if (Bridge.agent() == null) {

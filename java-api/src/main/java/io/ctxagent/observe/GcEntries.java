@@ -25,11 +25,6 @@ final class GcEntries implements EntrySource, NotificationListener {
 
     private final GcPauses pauses = new GcPauses();
 
-    /** Whether this VM has the module that tells of collections. */
-    static boolean areSupported() {
-        return ModuleLayer.boot().findModule("jdk.management").isPresent();
-    }
-
     @Override
     public void turn(boolean on) {
         pauses.turn(on);
