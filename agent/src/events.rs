@@ -17,7 +17,6 @@ mod holder;
 mod late_label;
 mod lock;
 mod mark;
-mod observers;
 mod queue;
 mod scope;
 
@@ -30,16 +29,12 @@ use crate::jvm::jvmti::Jvmti;
 use crate::options::Options;
 use crate::threads::ThreadDirectory;
 use lock::LockEvents;
-use observers::Observers;
 use queue::{CallbackContext, EventQueue};
 use scope::Scopes;
 use signal_core::engine::monotonic_nanos;
 use signal_core::handler_state::HandlerState;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-
-/// `EntryType.GC` of `io.ctxagent.observe`.
-const GC_ENTRY: usize = 3;
 
 /// Enables and disables the events, and queues them for the writer.
 #[derive(Debug)]
@@ -48,7 +43,6 @@ pub(crate) struct EventCollector {
     gc_pauses: gc::GcPauses,
     lock: LockEvents,
     scopes: Scopes,
-    observers: Observers,
     /// Whether a recording wants events.
     is_on: AtomicBool,
     alloc_interval_bytes: AtomicU64,
@@ -66,7 +60,6 @@ impl EventCollector {
             gc_pauses: gc::GcPauses::default(),
             lock: LockEvents::default(),
             scopes: Scopes::default(),
-            observers: Observers::default(),
             is_on: AtomicBool::new(false),
             alloc_interval_bytes: AtomicU64::new(0),
         }
@@ -119,13 +112,9 @@ impl EventCollector {
         self.gc_pauses.take()
     }
 
-    /// One more observer of the application wants a type of entries, or one less.
-    pub(crate) fn observe(&self, entry_type: usize, more: bool) {
-        self.observers.change(entry_type, more, |on| {
-            if entry_type == GC_ENTRY {
-                self.gc_pauses.observe(self.queue.jvmti, on);
-            }
-        });
+    /// One more observer of the application wants GC pauses, or one less.
+    pub(crate) fn observe_pauses(&self, more: bool) {
+        self.gc_pauses.observe(self.queue.jvmti, more);
     }
 
     /// For observers: the next GC pause.

@@ -381,17 +381,16 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_scopeClosed(
     })
 }
 
-/// `native void observe(int type, boolean more)`.
+/// `native void observePauses(boolean more)`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_agent_Native_observe(
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_observePauses(
     _env: EnvUnowned<'_>,
     _native: JObject<'_>,
-    entry_type: jint,
     more: jboolean,
 ) {
-    enter(OnFailure::IgnoreAndCount, "observe", (), || {
-        if let (Some(live), Ok(entry_type)) = (live(), usize::try_from(entry_type)) {
-            live.events.observe(entry_type, more);
+    enter(OnFailure::IgnoreAndCount, "observePauses", (), || {
+        if let Some(live) = live() {
+            live.events.observe_pauses(more);
         }
     });
 }
@@ -628,7 +627,7 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
         c"carryTasks" c"(Ljava/util/function/BinaryOperator;)V" Java_io_ctxagent_internal_agent_Native_carryTasks;
         c"scopeThreshold" c"()J" Java_io_ctxagent_internal_agent_Native_scopeThreshold;
         c"scopeClosed" c"(JJII)I" Java_io_ctxagent_internal_agent_Native_scopeClosed;
-        c"observe" c"(IZ)V" Java_io_ctxagent_internal_agent_Native_observe;
+        c"observePauses" c"(Z)V" Java_io_ctxagent_internal_agent_Native_observePauses;
         c"takePauses" c"()[J" Java_io_ctxagent_internal_agent_Native_takePauses;
         c"mark" c"(Ljava/lang/String;JJ)V" Java_io_ctxagent_internal_agent_Native_mark;
         c"milestones" c"()[J" Java_io_ctxagent_internal_agent_Native_milestones;

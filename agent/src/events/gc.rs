@@ -13,7 +13,7 @@ use signal_core::counters::{Counter, Counters};
 use signal_core::engine::monotonic_nanos;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Capacity of each queue. The writer and observers poll theirs 50 times a second.
 const QUEUE_CAPACITY: usize = 256;
@@ -36,6 +36,24 @@ pub(crate) struct GcPause {
     pub(crate) os_tid: i32,
 }
 
+/// Observers of pauses, in all copies of the Java API.
+#[derive(Debug, Default)]
+struct ObserverCount(u32);
+
+impl ObserverCount {
+    /// One more, or one less. Says whether pauses are observed if that has changed.
+    fn change(&mut self, more: bool) -> Option<bool> {
+        let before = self.0 > 0;
+        self.0 = if more {
+            self.0.saturating_add(1)
+        } else {
+            self.0.saturating_sub(1)
+        };
+        let now = self.0 > 0;
+        (now != before).then_some(now)
+    }
+}
+
 /// Pauses of the process.
 #[derive(Debug)]
 pub(super) struct GcPauses {
@@ -44,7 +62,7 @@ pub(super) struct GcPauses {
     observed: ArrayQueue<GcPause>,
     is_observed: AtomicBool,
     /// Held while the events are turned on or off.
-    turning: Mutex<()>,
+    observers: Mutex<ObserverCount>,
     /// Start of the current pause, 0 = none.
     begun: AtomicU64,
     count: AtomicU64,
@@ -57,7 +75,7 @@ impl Default for GcPauses {
             is_recorded: AtomicBool::new(false),
             observed: ArrayQueue::new(QUEUE_CAPACITY),
             is_observed: AtomicBool::new(false),
-            turning: Mutex::new(()),
+            observers: Mutex::default(),
             begun: AtomicU64::new(0),
             count: AtomicU64::new(0),
         }
@@ -100,17 +118,27 @@ impl GcPauses {
 
     /// A recording wants the pauses from now on, or no longer.
     pub(super) fn record(&self, jvmti: Jvmti, on: bool) {
+        let _turning = self.lock();
         self.turn(jvmti, &self.is_recorded, on);
     }
 
-    /// Observers want the pauses from now on, or no longer.
-    pub(super) fn observe(&self, jvmti: Jvmti, on: bool) {
-        while self.take_observed().is_some() {}
-        self.turn(jvmti, &self.is_observed, on);
+    /// One more observer wants the pauses, or one less.
+    pub(super) fn observe(&self, jvmti: Jvmti, more: bool) {
+        let mut observers = self.lock();
+        if let Some(on) = observers.change(more) {
+            while self.take_observed().is_some() {}
+            self.turn(jvmti, &self.is_observed, on);
+        }
     }
 
+    fn lock(&self) -> MutexGuard<'_, ObserverCount> {
+        self.observers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// With the lock.
     fn turn(&self, jvmti: Jvmti, user: &AtomicBool, on: bool) {
-        let _turning = self.turning.lock().unwrap_or_else(PoisonError::into_inner);
         let is_wanted = || self.is_recorded.load(Relaxed) || self.is_observed.load(Relaxed);
         let before = is_wanted();
         user.store(on, Relaxed);
@@ -158,6 +186,16 @@ mod tests {
         assert_eq!(counters.get(Counter::GcLost), 3);
         assert_eq!(counters.get(Counter::GcSeen), QUEUE_CAPACITY as u64 + 3);
         assert_eq!(gc.take_observed(), None, "nobody observes");
+    }
+
+    #[test]
+    fn first_and_last_observer_turn_pauses() {
+        let mut observers = ObserverCount::default();
+        let changes = [true, true, false, false, false, true];
+        let turns = changes
+            .into_iter()
+            .filter_map(|more| observers.change(more));
+        assert_eq!(turns.collect::<Vec<_>>(), [true, false, true]);
     }
 
     #[test]

@@ -23,7 +23,7 @@ final class GcPauses {
         waiting.clear();
         Agent agent = Bridge.agent();
         if (agent != null) {
-            agent.observe(EntryType.GC.ordinal(), on);
+            agent.observePauses(on);
         }
     }
 

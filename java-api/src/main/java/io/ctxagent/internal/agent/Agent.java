@@ -98,8 +98,8 @@ public interface Agent {
      */
     int scopeClosed(long startNanos, long endNanos, int slots, int changed);
 
-    /** One more wants the entries of a type that the agent makes, or one less. */
-    void observe(int type, boolean more);
+    /** One more wants the pauses of the garbage collector, or one less. */
+    void observePauses(boolean more);
 
     /**
      * Takes the pauses of the garbage collector that nobody took yet: start and end of each, as of

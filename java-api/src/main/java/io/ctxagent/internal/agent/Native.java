@@ -64,7 +64,7 @@ final class Native implements Agent {
     public native int scopeClosed(long startNanos, long endNanos, int slots, int changed);
 
     @Override
-    public native void observe(int type, boolean more);
+    public native void observePauses(boolean more);
 
     @Override
     public native long[] takePauses();

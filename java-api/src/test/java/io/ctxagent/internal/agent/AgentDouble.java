@@ -203,7 +203,7 @@ public final class AgentDouble implements Agent {
     }
 
     @Override
-    public void observe(int type, boolean more) {}
+    public void observePauses(boolean more) {}
 
     @Override
     public long[] takePauses() {
