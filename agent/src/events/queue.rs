@@ -168,6 +168,28 @@ impl EventQueue {
         is_wanted.then_some((thread, values))
     }
 
+    /// An event of the calling thread without a stack, and what was found of its context, whose
+    /// values it has.
+    pub(super) fn current_event(
+        &self,
+        nanos: u64,
+        payload: Payload,
+    ) -> (ObservedEvent, ReadOutcome) {
+        let thread = self.current_thread();
+        let mut values = Values::default();
+        let found = self.handler.blocks.copy(thread.logical_tid, &mut values);
+        let event = ObservedEvent {
+            nanos,
+            thread,
+            values,
+            frames: Vec::new(),
+            class: String::new(),
+            payload,
+            holder: None,
+        };
+        (event, found)
+    }
+
     /// The record of the calling OS thread.
     pub(super) fn current_record(&self) -> Option<&'static ThreadRecord> {
         self.handler.current_thread().map(CurrentThread::record)

@@ -3,9 +3,9 @@
 //! Rule: Java relies on the answer. A scope that is kept is in the recording, or counts as
 //! `scopes.unwritten`; of one that is not, the scope around it says what may have changed.
 
-use super::queue::{EventQueue, ObservedEvent, Payload, ScopeTimes};
+use super::queue::{EventQueue, Payload, ScopeTimes};
 use crate::options::Options;
-use signal_core::block::{ReadOutcome, Values};
+use signal_core::block::ReadOutcome;
 use signal_core::counters::Counter;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI64, AtomicU64};
@@ -73,18 +73,7 @@ impl Scopes {
         }
         let counters = &queue.handler.counters;
         counters.add(Counter::ScopesSeen);
-        let thread = queue.current_thread();
-        let mut values = Values::default();
-        let found = queue.handler.blocks.copy(thread.logical_tid, &mut values);
-        let event = ObservedEvent {
-            nanos: end_nanos,
-            thread,
-            values,
-            frames: Vec::new(),
-            class: String::new(),
-            payload: Payload::Scope(scope),
-            holder: None,
-        };
+        let (event, found) = queue.current_event(end_nanos, Payload::Scope(scope));
         if found != ReadOutcome::Values || !queue.push(event) {
             counters.add(Counter::ScopesLost);
             return ScopeAnswer::NotKept;

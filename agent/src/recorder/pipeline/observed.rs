@@ -23,6 +23,14 @@ struct EventKeys {
     class: ClassKey,
 }
 
+/// What something that took a time and has no stack refers to.
+struct SpanKeys {
+    at: Ticks,
+    duration: Ticks,
+    context: Context,
+    thread: ThreadKey,
+}
+
 impl Pipeline {
     /// Writes the events of the intake, and GC pauses, which have no context.
     pub(super) fn write_observed(&mut self) {
@@ -128,41 +136,44 @@ impl Pipeline {
     }
 
     fn write_scope(&mut self, event: &ObservedEvent, scope: &ScopeTimes) {
-        let clock = self.file.clock;
-        let recording = &mut self.file.recording;
-        let nanos = event.nanos.saturating_sub(scope.begin_nanos);
-        let (at, duration) = span(clock, scope.begin_nanos, nanos);
-        let ended = clock.ticks(event.nanos);
-        let context = self.tables.context(recording, ended, &event.values);
-        let thread = self.tables.names.thread(recording, event.thread);
-        recording.scope(&Scope {
-            at,
-            duration,
-            thread,
+        let keys = self.span_keys(event, scope.begin_nanos);
+        self.file.recording.scope(&Scope {
+            at: keys.at,
+            duration: keys.duration,
+            thread: keys.thread,
             begin_nanos: scope.begin_nanos,
             end_nanos: event.nanos,
             slots: scope.slots,
             changed: scope.changed,
-            context,
+            context: keys.context,
         });
         self.status.counters.add(Counter::ScopesWritten);
     }
 
     fn write_mark(&mut self, event: &ObservedEvent, begin_nanos: u64) {
-        let clock = self.file.clock;
-        let recording = &mut self.file.recording;
-        let (at, duration) = span(clock, begin_nanos, event.nanos.saturating_sub(begin_nanos));
-        let ended = clock.ticks(event.nanos);
-        let context = self.tables.context(recording, ended, &event.values);
-        let thread = self.tables.names.thread(recording, event.thread);
-        recording.mark(&Mark {
-            at,
-            duration,
-            thread,
+        let keys = self.span_keys(event, begin_nanos);
+        self.file.recording.mark(&Mark {
+            at: keys.at,
+            duration: keys.duration,
+            thread: keys.thread,
             name: &event.class,
-            context,
+            context: keys.context,
         });
         self.status.counters.add(Counter::MarksWritten);
+    }
+
+    fn span_keys(&mut self, event: &ObservedEvent, begin_nanos: u64) -> SpanKeys {
+        let clock = self.file.clock;
+        let nanos = event.nanos.saturating_sub(begin_nanos);
+        let (at, duration) = span(clock, begin_nanos, nanos);
+        let recording = &mut self.file.recording;
+        let ended = clock.ticks(event.nanos);
+        SpanKeys {
+            at,
+            duration,
+            context: self.tables.context(recording, ended, &event.values),
+            thread: self.tables.names.thread(recording, event.thread),
+        }
     }
 
     /// The thread that held a monitor, and the number of its context.
