@@ -460,6 +460,20 @@ fn class_loader_that_finds_nothing_of_ours_gets_no_hooks() {
     }
 }
 
+/// What fails after a request has been served does not reach the connector.
+#[test]
+fn connector_without_status_serves_as_ever() {
+    for jdk in Jdk::all() {
+        let run = with_other_libraries(jdk, "auto", &["connector"]);
+        assert_eq!(run.stdout, "served\n".repeat(3), "{jdk}");
+        let [line] = &run.agent_lines()[..] else {
+            panic!("{jdk}: {}", run.stderr);
+        };
+        let off = "ctxagent: warning: labels of tomcat are off: java.lang.NoSuchMethodError: ";
+        assert!(line.starts_with(off), "{jdk}: {line}");
+    }
+}
+
 /// Reactor Netty has users that do not speak HTTP.
 #[test]
 fn channel_without_http_is_read_as_ever() {

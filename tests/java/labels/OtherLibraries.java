@@ -6,12 +6,15 @@ import java.lang.reflect.Proxy;
 /**
  * Uses libraries of {@code tests/other-api} that are not what the agent expects; with {@code
  * isolated} by a class loader that asks the boot loader for nothing but the JDK's classes, with
- * {@code channel} one that lacks the library beside it.
+ * {@code channel} one that lacks the library beside it, with {@code connector} one that lacks a
+ * method of its own.
  */
 public class OtherLibraries {
     public static void main(String[] args) throws Exception {
         if (args.length > 0 && args[0].equals("channel")) {
             readFromChannel();
+        } else if (args.length > 0 && args[0].equals("connector")) {
+            serve();
         } else if (args.length > 0) {
             useContexts(new Isolated());
         } else {
@@ -20,6 +23,16 @@ public class OtherLibraries {
             Method put = logger.getMethod("put", StringBuilder.class, String.class);
             System.out.println(put.invoke(null, new StringBuilder("tenant"), "acme"));
             useContexts(loader);
+        }
+    }
+
+    private static void serve() throws ReflectiveOperationException {
+        Class<?> type = Class.forName("org.apache.coyote.http11.Http11Processor");
+        Class<?> socket = Class.forName("org.apache.tomcat.util.net.SocketWrapperBase");
+        Method service = type.getMethod("service", socket);
+        Object connector = type.getDeclaredConstructor().newInstance();
+        for (int i = 0; i < 3; i++) {
+            service.invoke(connector, (Object) null);
         }
     }
 

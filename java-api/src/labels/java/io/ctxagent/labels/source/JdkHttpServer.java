@@ -17,7 +17,16 @@ public final class JdkHttpServer {
         try {
             chain.doFilter(exchange);
         } finally {
-            Labels.close(SOURCE, scope, exchange.getResponseCode());
+            Labels.close(SOURCE, scope, scope == null ? 0 : status(exchange));
+        }
+    }
+
+    private static int status(HttpExchange exchange) {
+        try {
+            return exchange.getResponseCode();
+        } catch (Throwable failure) {
+            Labels.failed(SOURCE, failure);
+            return 0;
         }
     }
 

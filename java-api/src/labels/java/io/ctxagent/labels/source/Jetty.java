@@ -29,7 +29,16 @@ public final class Jetty {
         try {
             return server.handle(request, response, callback);
         } finally {
-            Labels.close(SOURCE, scope, response.getStatus());
+            Labels.close(SOURCE, scope, scope == null ? 0 : status(response));
+        }
+    }
+
+    private static int status(Response response) {
+        try {
+            return response.getStatus();
+        } catch (Throwable failure) {
+            Labels.failed(SOURCE, failure);
+            return 0;
         }
     }
 

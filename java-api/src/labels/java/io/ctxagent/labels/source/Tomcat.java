@@ -24,7 +24,16 @@ public final class Tomcat {
         try {
             adapter.service(request, response);
         } finally {
-            Labels.close(SOURCE, scope, response.getStatus());
+            Labels.close(SOURCE, scope, scope == null ? 0 : status(response));
+        }
+    }
+
+    private static int status(org.apache.coyote.Response response) {
+        try {
+            return response.getStatus();
+        } catch (Throwable failure) {
+            Labels.failed(SOURCE, failure);
+            return 0;
         }
     }
 

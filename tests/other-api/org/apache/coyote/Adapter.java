@@ -1,0 +1,5 @@
+package org.apache.coyote;
+
+public interface Adapter {
+    void service(Request request, Response response) throws Exception;
+}

@@ -1,0 +1,3 @@
+package org.apache.coyote;
+
+public final class Request {}

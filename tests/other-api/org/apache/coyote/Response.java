@@ -1,0 +1,4 @@
+package org.apache.coyote;
+
+/** Does not say its status. */
+public final class Response {}

@@ -1,0 +1,3 @@
+package org.apache.tomcat.util.net;
+
+public final class SocketWrapperBase {}
