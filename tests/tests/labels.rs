@@ -57,7 +57,7 @@ fn requests_of_the_jdk_server_have_their_route() {
         let samples = samples(&test_dir);
         assert_labelled(&samples, "Served.orders", "operation", Some("GET /orders"));
         assert_labelled(&samples, "Served.search", "operation", Some("GET /search"));
-        let operations: BTreeSet<_> = samples.iter().filter_map(|s| s.text("operation")).collect();
+        let operations = operations(&samples);
         assert_eq!(operations.len(), 2, "{operations:?}");
     }
 }
@@ -131,7 +131,7 @@ fn calls_of_grpc_have_their_method() {
         let add = Some("shop.Orders/Add");
         assert_labelled(&samples, "service.GrpcService$1.onNext", "operation", add);
         // None of the 150 names that a client has invented.
-        let operations: BTreeSet<_> = samples.iter().filter_map(|s| s.text("operation")).collect();
+        let operations = operations(&samples);
         assert_eq!(
             operations,
             BTreeSet::from(["shop.Orders/Add", "shop.Orders/Get", "shop.Orders/List"])
@@ -176,7 +176,7 @@ fn requests_of_jersey_have_the_template_of_their_path() {
         assert_labelled(&samples, order, "operation", Some("GET /shop/orders/{id}"));
         let route = Some("GET /shop/orders/{id}/items/{item}");
         assert_labelled(&samples, item, "operation", route);
-        let operations: BTreeSet<_> = samples.iter().filter_map(|s| s.text("operation")).collect();
+        let operations = operations(&samples);
         assert!(operations.len() <= 3, "{operations:?}");
     }
 }
@@ -202,6 +202,13 @@ fn coroutines_have_the_labels_of_who_started_them() {
             assert_labelled(&samples, &method, "operation", operation);
         }
     }
+}
+
+fn operations(samples: &[Event]) -> BTreeSet<&str> {
+    samples
+        .iter()
+        .filter_map(|sample| sample.text("operation"))
+        .collect()
 }
 
 #[test]
@@ -237,7 +244,7 @@ fn assert_spring_labels(test_dir: &TestDir) {
     assert_labelled(&samples, failing, "operation", Some("GET /failing/{id}"));
     assert_early_samples_get_the_route(test_dir);
     // 100 paths that are not there are one label.
-    let operations: BTreeSet<_> = samples.iter().filter_map(|s| s.text("operation")).collect();
+    let operations = operations(&samples);
     let known = [
         "GET",
         "GET /**",
@@ -299,7 +306,7 @@ fn assert_jetty_labels(test_dir: &TestDir) {
     assert_labelled(&samples, orders, "operation", Some("GET /shop/orders/*"));
     let search = "service.JettyService$Search.doGet";
     assert_labelled(&samples, search, "operation", Some("GET /shop/search"));
-    let operations: BTreeSet<_> = samples.iter().filter_map(|s| s.text("operation")).collect();
+    let operations = operations(&samples);
     let known = BTreeSet::from(["GET", "GET /shop/orders/*", "GET /shop/search"]);
     assert!(operations.is_subset(&known), "{operations:?}");
 }
