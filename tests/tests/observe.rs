@@ -1,9 +1,9 @@
-//! What an application that observes itself is told (`io.ctxagent.observe`).
+//! What an application that observes itself gets (`io.ctxagent.observe`).
 
 use e2e::{Jdk, Jvm, TestDir};
 
 #[test]
-fn requests_are_told_with_route_status_and_labels_and_marks_recorded() {
+fn requests_have_route_status_and_labels_and_marks_are_recorded() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)

@@ -17,15 +17,15 @@ import java.util.concurrent.Executors;
 
 /**
  * An application that observes its own HTTP server: begins to before there is a recording, asks for
- * two pages, prints what it was told.
+ * two pages, prints the entries that it got.
  */
 public final class Observes {
-    private static final List<String> told = new ArrayList<>();
+    private static final List<String> seen = new ArrayList<>();
 
     public static void main(String[] args) throws Exception {
         ContextObserver observer = ContextObserver.create((entries, self) -> {
             for (Entry entry : entries) {
-                tell(entry.name() + ": " + entry.detail() + " " + entry.context());
+                add(entry.name() + ": " + entry.detail() + " " + entry.context());
             }
         });
         observer.observe(EntryType.HTTP);
@@ -36,7 +36,7 @@ public final class Observes {
         server.setExecutor(Executors.newSingleThreadExecutor(Observes::daemon));
         server.start();
         // The sources are there with the recording; the observer finds them within a second.
-        while (!isTold()) {
+        while (!hasEntries()) {
             get(server, "/orders/1");
         }
         get(server, "/orders/missing");
@@ -51,9 +51,9 @@ public final class Observes {
             Marks.mark("served");
             Marks.measure("serving", "served");
         }
-        synchronized (told) {
-            System.out.println(told.get(0));
-            System.out.println(told.get(told.size() - 1));
+        synchronized (seen) {
+            System.out.println(seen.get(0));
+            System.out.println(seen.get(seen.size() - 1));
         }
         server.stop(0);
     }
@@ -78,23 +78,23 @@ public final class Observes {
         ((HttpURLConnection) uri.toURL().openConnection()).getResponseCode();
     }
 
-    private static void tell(String entry) {
-        synchronized (told) {
-            told.add(entry);
-            told.notifyAll();
+    private static void add(String entry) {
+        synchronized (seen) {
+            seen.add(entry);
+            seen.notifyAll();
         }
     }
 
-    private static boolean isTold() {
-        synchronized (told) {
-            return !told.isEmpty();
+    private static boolean hasEntries() {
+        synchronized (seen) {
+            return !seen.isEmpty();
         }
     }
 
     private static void await(String status) throws InterruptedException {
-        synchronized (told) {
-            while (!told.get(told.size() - 1).contains(status)) {
-                told.wait();
+        synchronized (seen) {
+            while (!seen.get(seen.size() - 1).contains(status)) {
+                seen.wait();
             }
         }
     }

@@ -26,7 +26,7 @@ final class ContextSink extends LabelSink {
 
     @Override
     public Object[] request(Object scope, int status) {
-        return ((Request) scope).told(operation.name(), status);
+        return ((Request) scope).report(operation.name(), status);
     }
 
     @Override

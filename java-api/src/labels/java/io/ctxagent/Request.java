@@ -39,7 +39,7 @@ final class Request implements AutoCloseable {
     }
 
     /** See {@link Labels#observe}; {@code null} if this request is within another one. */
-    Object[] told(String operation, int status) {
+    Object[] report(String operation, int status) {
         long endNanos = System.nanoTime();
         if (outer != null || !ContextSupport.isOn()) {
             return null;

@@ -6,7 +6,7 @@ public abstract class LabelSink {
     public abstract AutoCloseable open(String operation);
 
     /**
-     * What is told of an HTTP request whose scope is still open, see {@link Labels#observe}; {@code
+     * What {@link Labels#observe} reports of an HTTP request whose scope is still open; {@code
      * null} if it is within another one.
      */
     public abstract Object[] request(Object scope, int status);

@@ -153,7 +153,7 @@ public final class Labels {
     public static void close(int source, Object scope, int status) {
         if (scope != null && !observers.isEmpty()) {
             try {
-                tell(sink.request(scope, status));
+                publish(sink.request(scope, status));
             } catch (Throwable failure) {
                 failed(source, failure);
             }
@@ -161,15 +161,15 @@ public final class Labels {
         close(source, scope);
     }
 
-    private static void tell(Object[] request) {
+    private static void publish(Object[] request) {
         if (request != null) {
             observers.forEach(observer -> observer.accept(request));
         }
     }
 
     /**
-     * Tells an observer of each HTTP request that ends, or no longer. It gets the operation, begin
-     * and end as of {@link System#nanoTime}, the status, and the attributes by name.
+     * Reports each HTTP request that ends to an observer, or no longer. It gets the operation,
+     * begin and end as of {@link System#nanoTime}, the status, and the attributes by name.
      */
     public static void observe(Consumer<Object[]> observer, boolean on) {
         observers.remove(observer);

@@ -61,38 +61,38 @@ final class GcEntries implements EntrySource, NotificationListener {
         }
     }
 
-    private void publish(GarbageCollectionNotificationInfo told, long end) {
-        GcInfo times = told.getGcInfo();
+    private void publish(GarbageCollectionNotificationInfo info, long end) {
+        GcInfo times = info.getGcInfo();
         long begin = end - NANOS_PER_MILLI * times.getDuration();
-        Set<GcDetail.Flag> flags = flags(told);
+        Set<GcDetail.Flag> flags = flags(info);
         boolean isConcurrent = flags.contains(GcDetail.Flag.CONCURRENT);
         long[] measured = isConcurrent ? null : pauses.take(begin, end);
         long start = measured == null ? begin : measured[0];
         long length = (measured == null ? end : measured[1]) - start;
         long pause = measured == null ? isConcurrent ? 0 : length : measured[2];
-        GcDetail detail = new GcDetail(kind(told), flags, told.getGcCause(), times.getId(), pause);
+        GcDetail detail = new GcDetail(kind(info), flags, info.getGcCause(), times.getId(), pause);
         ObserverHub.publish(new ObservedEntry(
-                EntryType.GC.ordinal(), told.getGcName(), start, length, detail, null));
+                EntryType.GC.ordinal(), info.getGcName(), start, length, detail, null));
     }
 
     /** The names of collectors that say more than the action do so by these words. */
-    private static GcDetail.Kind kind(GarbageCollectionNotificationInfo told) {
-        String action = told.getGcAction();
-        if (told.getGcName().contains("Minor") || action.equals("end of minor GC")) {
+    private static GcDetail.Kind kind(GarbageCollectionNotificationInfo info) {
+        String action = info.getGcAction();
+        if (info.getGcName().contains("Minor") || action.equals("end of minor GC")) {
             return GcDetail.Kind.MINOR;
         }
-        return action.equals("end of major GC") || told.getGcName().contains("Major")
+        return action.equals("end of major GC") || info.getGcName().contains("Major")
                 ? GcDetail.Kind.MAJOR
                 : GcDetail.Kind.UNKNOWN;
     }
 
-    private static Set<GcDetail.Flag> flags(GarbageCollectionNotificationInfo told) {
+    private static Set<GcDetail.Flag> flags(GarbageCollectionNotificationInfo info) {
         Set<GcDetail.Flag> flags = EnumSet.noneOf(GcDetail.Flag.class);
-        String name = told.getGcName();
+        String name = info.getGcName();
         if (name.contains("Concurrent") || name.endsWith("Cycles")) {
             flags.add(GcDetail.Flag.CONCURRENT);
         }
-        switch (told.getGcCause()) {
+        switch (info.getGcCause()) {
             case "System.gc()":
             case "Diagnostic Command":
             case "Heap Inspection Initiated GC":
