@@ -189,14 +189,15 @@ impl ProbeTable {
         probes.disarmed.store(existing, SeqCst);
     }
 
-    /// Arms one timer for this instant, for a trial while the table is closed; `false` if the
-    /// kernel refuses.
-    pub fn arm_for_trial(&self, place: ProbePlace, at_ns: u64) -> bool {
+    /// Arms one timer for this instant while the table is closed; `false` if the kernel refuses.
+    /// With weight 0 its probe takes no sample of whom it meets: it is a trial.
+    pub fn arm_one(&self, place: ProbePlace, at_ns: u64, weight: u32) -> bool {
         let cpu = self.cpu(place.cpu);
         let Some((cpu, probe)) = cpu.and_then(|cpu| Some((cpu, cpu.probe(place.index)?))) else {
             return false;
         };
         cpu.disarmed.fetch_and(!bit(place.index), SeqCst);
+        probe.weight.store(weight, Relaxed);
         probe.planned_ns.store(at_ns, SeqCst);
         timers::arm_at(&probe.timer, at_ns)
     }

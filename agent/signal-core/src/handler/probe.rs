@@ -37,7 +37,7 @@ pub(super) fn on_probe(handler: &HandlerState, place: ProbePlace, context: Inter
     let is_chained = here.is_some_and(|here| here.follows(nanos));
     let encounter = encounter(handler, probe, nanos, (is_here, is_chained), context);
     count_encounter(handler, place, encounter);
-    if encounter == Encounter::Thread {
+    if encounter == Encounter::Thread && probe.weight > 0 {
         sample_cpu(handler, probe.weight, nanos, context);
     }
     probes.release(place);

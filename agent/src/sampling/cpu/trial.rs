@@ -21,6 +21,8 @@ const TOO_MANY: u32 = 3;
 const TRIES: u32 = 200;
 /// How long the trial takes, at most.
 const LIMIT_NS: u64 = 5_000_000_000;
+/// The weight of a probe that takes no sample: on a busy machine it meets other threads as well.
+const TRIAL: u32 = 0;
 /// Time to the next probe.
 const DELAY_NS: u64 = 40_000;
 /// A probe that met this thread has come after so long.
@@ -52,7 +54,7 @@ fn meet(table: &ProbeTable, probes: &CpuProbes, place: ProbePlace) -> Result<(),
     let (begin_ns, mut met, mut missed) = (monotonic_nanos(), 0, 0);
     for _ in 0..TRIES {
         let (before, switches) = (probes.met_agent.load(Relaxed), context_switches());
-        if !table.arm_for_trial(place, monotonic_nanos() + DELAY_NS) {
+        if !table.arm_one(place, monotonic_nanos() + DELAY_NS, TRIAL) {
             return Err("a timer cannot be armed".into());
         }
         let end_ns = monotonic_nanos() + PATIENCE_NS;

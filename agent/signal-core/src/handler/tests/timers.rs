@@ -105,7 +105,7 @@ fn probe(handler: &HandlerState, cpu: usize, ago_ns: u64) -> [u64; 6] {
     let place = ProbePlace { cpu, index: 1 };
     let probes = &handler.engine.probes;
     // There is no timer: only the instant is set.
-    assert!(!probes.arm_for_trial(place, monotonic_nanos() - ago_ns));
+    assert!(!probes.arm_one(place, monotonic_nanos() - ago_ns, 1));
     send(libc::SI_TIMER, probes.value(place));
     let now = OUTCOMES.map(|c| handler.counters.get(c));
     core::array::from_fn(|i| now[i] - before[i])
@@ -146,6 +146,25 @@ fn probe_samples_the_thread_that_it_met_at_once_on_its_cpu() {
 }
 
 #[test]
+fn trial_takes_no_sample_of_the_thread_that_it_met() {
+    let (_turn, handler) = handler_in_turn();
+    let _thread = Registered::new(handler, 15, 25);
+    let place = ProbePlace {
+        cpu: stay_here(),
+        index: 1,
+    };
+    let numbers = || [Counter::ProbesMet, Counter::Signals].map(|c| handler.counters.get(c));
+    let [met, signals] = numbers();
+    let probes = &handler.engine.probes;
+    probes.arm_one(place, monotonic_nanos() - 1_000, 0);
+    send(libc::SI_TIMER, probes.value(place));
+    assert_eq!(numbers(), [met + 1, signals]);
+    let mut samples = 0;
+    handler.slots.drain(|_, _| samples += 1);
+    assert_eq!(samples, 0);
+}
+
+#[test]
 fn thread_whose_wait_the_signal_has_ended_is_not_met() {
     let (_turn, handler) = handler_in_turn();
     handler.engine.probes.main_is_free(0);
@@ -168,10 +187,7 @@ fn thread_whose_wait_the_signal_has_ended_is_not_met() {
     // A signal may come before the thread waits.
     let is_missed = (0..1000).find_map(|_| {
         let [interrupted, before] = numbers();
-        handler
-            .engine
-            .probes
-            .arm_for_trial(place, monotonic_nanos());
+        handler.engine.probes.arm_one(place, monotonic_nanos(), 1);
         send_to(tid, libc::SI_TIMER, handler.engine.probes.value(place), 0);
         while !handler.engine.probes.is_disarmed(place) {
             std::thread::yield_now();
@@ -213,7 +229,7 @@ fn thread_that_takes_its_signal_late_is_met_if_no_other_is_pending() {
     probes.main_is_free(0);
     probes.add(3, 4, 0, 1, monotonic_nanos());
     let pending = ProbePlace { cpu: 3, index: 3 };
-    probes.arm_for_trial(pending, 1);
+    probes.arm_one(pending, 1, 1);
     assert_eq!(outcome(here), unknown);
     assert!(probes.take(pending, monotonic_nanos()).is_some());
     probes.cpu(3).expect("in the table").remove();
