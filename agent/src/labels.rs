@@ -15,7 +15,7 @@ use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use crate::options::{LabelSource, Labels};
 use class_patcher::hook::Helper;
-pub(crate) use classes::class_file;
+pub(crate) use classes::{are_there as has_classes, class_file};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

@@ -15,6 +15,7 @@
 
 use crate::entry::agent::{agent, session};
 use crate::entry::java_api;
+use crate::entry::management;
 use crate::guard::{OnFailure, enter};
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::{Jvmti, MountCallbacks, Result};
@@ -23,9 +24,9 @@ use crate::labels;
 use crate::propagation;
 use crate::session::api_copies;
 use crate::session::components::Components;
-use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
+use jni_sys::{JNIEnv, jclass, jint, jlong, jmethodID, jobject};
 use jvmti_sys::{Event, EventCallbacks, JvmtiEnv};
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 
 /// Callback of VMInit.
 type VmInit = unsafe extern "system" fn(JvmtiEnv, *mut JNIEnv, jobject);
@@ -42,6 +43,7 @@ pub(crate) fn install(jvmti: Jvmti, vm_init: VmInit, vm_death: VmDeath) -> Resul
         .class_file_load_hook(class_file_load_hook)
         .class_load(class_load)
         .class_prepare(class_prepare)
+        .native_method_bind(native_method_bind)
         .garbage_collection_start(gc_start)
         .garbage_collection_finish(gc_finish)
         .sampled_object_alloc(sampled_object_alloc)
@@ -193,6 +195,22 @@ unsafe extern "system" fn class_prepare(_: JvmtiEnv, env: *mut JNIEnv, _: jobjec
                 api_copies::check_class(&signature);
                 java_api::on_class_prepare(jni, &class, &signature);
             }
+        }
+    });
+}
+
+unsafe extern "system" fn native_method_bind(
+    _: JvmtiEnv,
+    env: *mut JNIEnv,
+    _: jobject,
+    method: jmethodID,
+    _: *mut c_void,
+    _: *mut *mut c_void,
+) {
+    enter(OnFailure::IgnoreAndCount, "NativeMethodBind", (), || {
+        // SAFETY: rule 4.
+        if let (Some(agent), Some(jni)) = (agent(), unsafe { Jni::new(env) }) {
+            management::on_native_method_bind(agent.jvmti, jni, method);
         }
     });
 }

@@ -9,6 +9,7 @@ use crate::entry::agent::{self, Agent};
 use crate::entry::callbacks;
 use crate::entry::commands::{self, Refusal};
 use crate::entry::java_api;
+use crate::entry::management;
 use crate::entry::reply;
 use crate::guard::{OnFailure, enter};
 use crate::jvm::jni::{Argument, Jni, Vm};
@@ -175,6 +176,7 @@ fn first_attach(vm: Vm, options: &Options) -> Result<(&'static Agent, Jni), Stri
         .ok_or("the attaching thread is not known to the JVM")?;
     let agent = prepare(vm, options.clone(), START_LIMIT)?;
     agent.go_live(HOOKS, jni)?;
+    management::begin(agent.jvmti, jni);
     Ok((agent, jni))
 }
 
@@ -250,6 +252,7 @@ pub(crate) fn consequence(strict: bool) -> &'static str {
 
 fn go_live(agent: &'static Agent, jni: Jni) -> Result<(), String> {
     agent.go_live(HOOKS, jni)?;
+    management::begin(agent.jvmti, jni);
     java_api::prepare(agent.vm, agent.jvmti, jni, agent.options.signal.number());
     if agent.options.command == Command::Load {
         return Ok(());

@@ -606,6 +606,13 @@ pub(crate) fn methods_of_labels() -> Vec<jni_sys::JNINativeMethod> {
     }
 }
 
+/// That of the managed bean.
+pub(crate) fn methods_of_management() -> Vec<jni_sys::JNINativeMethod> {
+    methods! {
+        c"execute" c"(Ljava/lang/String;)Ljava/lang/String;" Java_io_ctxagent_internal_agent_Native_execute;
+    }
+}
+
 /// Those of `Native`. While `Agent_OnAttach` runs, the VM does not find them by name.
 pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
     methods! {

@@ -410,6 +410,26 @@ impl Jni {
         Some(call!(self, v1_2.GetStaticIntField(class.0, field)))
     }
 
+    /// Whether a static field holds an object; `false` if the class has none of this name and type.
+    pub(crate) fn has_static_object(
+        self,
+        class: &LocalRef<'_>,
+        name: &CStr,
+        signature: &CStr,
+    ) -> bool {
+        let field = call!(
+            self,
+            v1_2.GetStaticFieldID(class.0, name.as_ptr(), signature.as_ptr())
+        );
+        if self.clear_exception() || field.is_null() {
+            return false;
+        }
+        let object = call!(self, v1_2.GetStaticObjectField(class.0, field));
+        // SAFETY: rule 6.
+        let object = unsafe { LocalRef::new(&self, object) };
+        object.map(|object| self.delete_local(object)).is_some()
+    }
+
     /// Whether an object is an instance of a class.
     pub(crate) fn is_instance(self, object: &LocalRef<'_>, class: &LocalRef<'_>) -> bool {
         call!(self, v1_2.IsInstanceOf(object.0, class.0))

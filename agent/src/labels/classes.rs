@@ -53,7 +53,7 @@ pub(super) fn nested(name: &str) -> impl Iterator<Item = &'static str> {
 }
 
 /// Whether this build has any.
-pub(super) const fn are_there() -> bool {
+pub(crate) const fn are_there() -> bool {
     !PACKED.is_empty()
 }
 
