@@ -99,6 +99,73 @@ fn endpoint_starts_dumps_and_stops() {
     }
 }
 
+/// The row of these values, `None` for no value, as (samples, weight, value).
+fn row(rows: &Value, values: &Value) -> [u64; 3] {
+    let rows = rows.as_array().unwrap().iter();
+    let sums = rows.filter(|row| row["values"] == *values);
+    let sums = sums.map(|row| ["samples", "weight", "value"].map(|sum| row[sum].as_u64().unwrap()));
+    sums.fold([0; 3], |all, one| std::array::from_fn(|i| all[i] + one[i]))
+}
+
+/// While nothing is sampled, the report and the dump are of the same samples.
+#[test]
+fn report_equals_that_of_the_dump() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let words = [
+            "--ctxagent.start=true",
+            "--ctxagent.recording.file=app.jfr",
+            "--ctxagent.recording.interval=1ms",
+            "work",
+            "ctxagent/pause",
+            "dump",
+            "ctxagent/report",
+            "ctxagent/report?by=nothing,operation&limit=1",
+            "ctxagent/stop",
+            "ctxagent/report?by=operation",
+        ];
+        let output = served(jdk, &test_dir, &words);
+        let dump = test_dir.file("dump.jfr");
+        fs::rename(test_dir.file("dump.bin"), &dump).unwrap();
+        let dump = Recording::new(dump);
+        let late = dump.events(Jdk::main(), "ctxagent.LateLabel").len();
+        let arguments = ["report", "FILE", "--by", "operation", "--json", "--limit=0"];
+        let theirs: Value = serde_json::from_str(&dump.ctxjfr(&arguments).stdout).unwrap();
+        let ours = json(&output, "ctxagent/report");
+        println!("{jdk}: {late} late labels; {ours}");
+        assert!(late > 0, "{jdk}: no route became known late");
+        assert_eq!(ours["total"], theirs["total"], "{jdk}");
+        assert_eq!(ours["interval_ns"], theirs["interval_ns"], "{jdk}");
+        assert!(ours["total"]["samples"].as_u64() > Some(100), "{jdk}");
+        for values in theirs["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|r| &r["values"])
+        {
+            let (ours, theirs) = (row(&ours["rows"], values), row(&theirs["rows"], values));
+            assert_eq!(ours, theirs, "{jdk}: {values}");
+        }
+        let names = ours["attributes"].as_array().unwrap();
+        assert!(names.contains(&"operation".into()), "{jdk}: {names:?}");
+
+        let first = json(&output, "ctxagent/report?by=nothing,operation&limit=1");
+        assert_eq!(first["rows"].as_array().unwrap().len(), 1);
+        assert_eq!(first["rows"][0]["values"][0], Value::Null);
+        let sum = |json: &Value| json["samples"].as_u64().unwrap();
+        assert_eq!(
+            sum(&first["rows"][0]) + sum(&first["rest"]),
+            sum(&first["total"])
+        );
+        assert_eq!(first["total"], ours["total"], "{jdk}");
+        let (status, text) = answer(&output, "ctxagent/report?by=operation");
+        assert!(
+            status == "409" && text.contains("no recording"),
+            "{status} {text}"
+        );
+    }
+}
+
 #[test]
 fn property_starts_with_the_service() {
     let test_dir = TestDir::new();

@@ -19,7 +19,7 @@ import org.springframework.web.bind.annotation.RestController;
  * A service that does not know the agent. It asks itself for what the words among its arguments
  * say, in their order, and prints the answers: {@code work} is many requests, {@code dump}
  * downloads to {@code dump.bin}, others are paths below {@code /actuator}; those of two parts that
- * begin with {@code ctxagent} are commands.
+ * begin with {@code ctxagent} are commands, but for a report.
  */
 @EnableAutoConfiguration
 @RestController
@@ -61,7 +61,7 @@ public class Orders {
                     HttpRequest.newBuilder(uri).build(), BodyHandlers.ofFile(Path.of("dump.bin")));
             System.out.println("dump: " + answer.statusCode());
         } else {
-            boolean isCommand = word.startsWith("ctxagent/");
+            boolean isCommand = word.startsWith("ctxagent/") && !word.startsWith("ctxagent/report");
             HttpRequest.Builder request =
                     HttpRequest.newBuilder(URI.create(base + "/actuator/" + word));
             if (isCommand) {

@@ -3,9 +3,8 @@ package io.ctxagent.spring;
 import io.ctxagent.AgentControl;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -13,9 +12,9 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
-import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.InputStreamResource;
-import org.springframework.core.io.Resource;
+import org.springframework.lang.Nullable;
+import org.springframework.util.MimeTypeUtils;
 
 /**
  * {@code /actuator/ctxagent}: the state, commands, and what was recorded up to now. A request names
@@ -31,12 +30,20 @@ class CtxagentEndpoint {
         RESUME
     }
 
-    /** What {@code GET /actuator/ctxagent/{download}} gives. */
-    enum Download {
-        DUMP
+    /** What {@code GET /actuator/ctxagent/{result}} gives. */
+    enum Result {
+        DUMP,
+        REPORT
     }
 
     private static final int CONFLICT = 409;
+    private static final int NOT_IMPLEMENTED = 501;
+    /** The attribute of requests that {@code labels=} sets. */
+    private static final String DEFAULT_KEY = "operation";
+
+    private static final int MAX_KEYS = 8;
+    private static final int DEFAULT_ROWS = 25;
+    private static final int MAX_ROWS = 1_000;
 
     private final CtxagentProperties properties;
 
@@ -72,22 +79,50 @@ class CtxagentEndpoint {
         return new WebEndpointResponse<>(Map.of("error", reason.getMessage()), status);
     }
 
-    /** A recording of what was recorded up to now, while the recording goes on. */
-    @ReadOperation(produces = "application/octet-stream")
-    public WebEndpointResponse<Resource> download(@Selector Download download) throws IOException {
-        Path directory = Files.createTempDirectory("ctxagent");
-        Path file = directory.resolve("dump.jfr");
+    /**
+     * What was recorded up to now, while the recording goes on.
+     *
+     * @param by names of attributes for a report, with commas between them
+     * @param limit most rows of a report
+     */
+    @ReadOperation(produces = {"application/octet-stream", "application/json"})
+    public WebEndpointResponse<Object> read(
+            @Selector Result result, @Nullable String by, @Nullable Integer limit)
+            throws IOException {
         try {
-            AgentControl.execute("dump,file=" + file);
-            // It is read after its name is gone, so nothing is left wherever the answer ends.
-            InputStream stream = Files.newInputStream(file);
-            return new WebEndpointResponse<>(new InputStreamResource(stream));
+            return result == Result.DUMP ? dump() : report(by, limit);
         } catch (IllegalStateException notNow) {
-            byte[] text = notNow.getMessage().getBytes(StandardCharsets.UTF_8);
-            return new WebEndpointResponse<>(new ByteArrayResource(text), CONFLICT);
-        } finally {
-            Files.deleteIfExists(file);
-            Files.delete(directory);
+            return json(refusal(CONFLICT, notNow));
+        } catch (NoClassDefFoundError withoutJfr) {
+            // Of a linked run time.
+            return json(new WebEndpointResponse<>(
+                    Map.of("error", "this JVM has no module jdk.jfr, which reads recordings"),
+                    NOT_IMPLEMENTED));
         }
+    }
+
+    private static WebEndpointResponse<Object> dump() throws IOException {
+        try (DumpFile dump = new DumpFile()) {
+            // It is read after its name is gone, so nothing is left wherever the answer ends.
+            InputStream stream = Files.newInputStream(dump.path());
+            return new WebEndpointResponse<>(
+                    new InputStreamResource(stream), MimeTypeUtils.APPLICATION_OCTET_STREAM);
+        }
+    }
+
+    /** One at a time, as each reads a whole recording. */
+    private synchronized WebEndpointResponse<Object> report(String by, Integer limit)
+            throws IOException {
+        List<String> keys = List.of((by == null ? DEFAULT_KEY : by).split(",", MAX_KEYS));
+        int rows = limit == null ? DEFAULT_ROWS : Math.min(Math.max(limit, 0), MAX_ROWS);
+        try (DumpFile dump = new DumpFile()) {
+            return json(
+                    new WebEndpointResponse<>(CpuReport.of(dump.path(), keys).json(rows)));
+        }
+    }
+
+    private static WebEndpointResponse<Object> json(WebEndpointResponse<Object> answer) {
+        return new WebEndpointResponse<>(
+                answer.getBody(), answer.getStatus(), MimeTypeUtils.APPLICATION_JSON);
     }
 }
