@@ -295,6 +295,9 @@ programs() {
       -cp "$DIST/ctxagent-api-$version.jar:$classes" Labelled 60000
     expect "musl: -javaagent alone" records musl "$MUSL_JDK/bin/java" \
       "-javaagent:$jar=start,file=musl.jfr" -cp "$classes" Labelled $CPU_MILLIS
+    expect "musl: -agentpath alone" records musl-path "$MUSL_JDK/bin/java" \
+      "-agentpath:$WORK/ctxagent-$version-linux-x64-musl/libctxagent.so=start,file=musl-path.jfr" \
+      -cp "$DIST/ctxagent-api-$version.jar:$classes" Labelled $CPU_MILLIS
   else
     skip musl "no MUSL_JDK"
   fi

@@ -111,9 +111,10 @@ public final class AgentLibrary implements UnaryOperator<String> {
         throw new IOException("there is no agent for " + system + " on " + processor);
     }
 
-    /** Whether the C library of this process is musl, whose loader is mapped then. */
+    /** Whether the C library of this process is musl: its loader, or what that is a link to. */
     private static boolean isMusl() throws IOException {
-        return Files.readString(Path.of("/proc/self/maps")).contains("/ld-musl-");
+        String mapped = Files.readString(Path.of("/proc/self/maps"));
+        return mapped.contains("/ld-musl-") || mapped.contains("/libc.so\n");
     }
 
     /**
