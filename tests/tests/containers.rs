@@ -125,12 +125,13 @@ fn jvms_in_containers_are_recorded_by_root() {
 }
 
 /// What a pod gives a container: a read-only root, a `/tmp` where nothing can be executed, no
-/// capabilities and no way to get any.
+/// capabilities and no way to get any, and the default filter of system calls.
 fn like_a_pod(tmp_options: &str) -> String {
     let tmp = empty_tmp("/mnt", tmp_options);
+    let filter = build::shim("pod_filter").display().to_string();
     format!(
         "mount --rbind / /mnt && mount -o remount,ro,bind /mnt && {tmp} && exec chroot /mnt \
-         setpriv --no-new-privs --inh-caps=-all --bounding-set=-all \
+         setpriv --no-new-privs --inh-caps=-all --bounding-set=-all env LD_PRELOAD={filter} \
          bash -c 'cd \"$0\" && exec \"$@\"' \"$PWD\" \"$0\" \"$@\""
     )
 }
@@ -180,7 +181,7 @@ fn pod_is_recorded_by_its_own_agent_and_from_a_debug_container() {
         let jvm = start(&like_a_pod("-o noexec"), &options);
         let pid = contained_pid(&jvm);
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-        for line in ["NoNewPrivs:\t1", "CapBnd:\t0000000000000000"] {
+        for line in ["NoNewPrivs:\t1", "CapBnd:\t0000000000000000", "Seccomp:\t2"] {
             assert!(status.contains(line), "{status}");
         }
         let shown = beside(&tool, &pid, &["top", "1", "-n", "1", "--by", "thread"]).success();
