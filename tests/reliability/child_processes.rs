@@ -22,7 +22,7 @@ fn children_inherit_nothing() {
             println!("{jdk} {mechanism}: {}", run.stdout);
             assert!(run.stdout.ends_with("bad 0\n"), "{}", run.stdout);
             assert_eq!(run.stdout, plain.stdout, "{jdk} {mechanism}");
-            assert!(!test_dir.recording().samples(Jdk::main()).is_empty());
+            assert!(!test_dir.recording().samples().is_empty());
         }
     }
 }
@@ -41,7 +41,7 @@ fn forked_copy_works_as_without_agent() {
         let used = run.numbers("parents ")[0];
         assert_eq!(run.stdout, format!("children {children}\nparents {used}\n"));
         assert_eq!(run.agent_lines(), [""; 0]);
-        let (totals, samples) = test_dir.recording().reconcile(Jdk::main());
+        let (totals, samples) = test_dir.recording().reconcile();
         // Its parent goes on under its own context.
         let parents = samples.iter().filter(|s| s.text("child").is_some());
         let parents: i64 = parents.map(Event::weight).sum();

@@ -28,7 +28,7 @@ fn share(run: &ProcessOutput, nanos: f64) -> f64 {
 
 /// The same of our recording.
 fn our_share(test_dir: &TestDir, run: &ProcessOutput) -> f64 {
-    let (_, samples) = Recording::new(test_dir.file("ours.jfr")).reconcile(Jdk::main());
+    let (_, samples) = Recording::new(test_dir.file("ours.jfr")).reconcile();
     share(run, cpu_nanos(&samples, "burner-", INTERVAL))
 }
 
@@ -91,7 +91,7 @@ fn jdk_cpu_time_sampling_runs_alongside_on_another_signal() {
                 .flag("-XX:StartFlightRecording:settings=cpu.jfc,filename=theirs.jfr")
                 .agent(&ours),
         );
-        let events = Recording::new(test_dir.file("theirs.jfr")).events(jdk, "jdk.CPUTimeSample");
+        let events = Recording::new(test_dir.file("theirs.jfr")).events("jdk.CPUTimeSample");
         let (our, their) = (our_share(&test_dir, &run), their_share(&run, &events));
         println!("{ours}: ours {our:.3}, theirs {their:.3}");
         assert!(is_whole(our), "{our}");
@@ -140,7 +140,7 @@ fn async_profiler_runs_alongside() {
     for (ours, told) in [(OURS.to_owned(), 1), (format!("{OURS},signal=34"), 0)] {
         let run = burn(Jvm::new(jdk, &test_dir).flag(&theirs).agent(&ours));
         println!("{}", run.stderr);
-        let events = Recording::new(test_dir.file("theirs.jfr")).samples(jdk);
+        let events = Recording::new(test_dir.file("theirs.jfr")).samples();
         let (our, their) = (our_share(&test_dir, &run), their_share(&run, &events));
         println!("{ours}: ours {our:.3}, theirs {their:.3}");
         let owned = |line: &&str| line.contains("already had an owner");

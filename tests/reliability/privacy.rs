@@ -2,7 +2,7 @@
 //! of the application.
 
 use super::contains;
-use e2e::{Jdk, Jvm, TestDir, build};
+use e2e::{Jdk, Jvm, Recording, TestDir, build};
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -51,7 +51,7 @@ fn redacted_values_are_in_no_file() {
             }
         }
         let recordings = test_dir.recordings();
-        let samples = recordings.iter().flat_map(|r| r.samples(Jdk::main()));
+        let samples = recordings.iter().flat_map(Recording::samples);
         let mut tenants = BTreeSet::new();
         for sample in samples {
             assert_eq!(sample.text("request"), None);

@@ -39,7 +39,7 @@ fn check_recorded_or_reported(
     let lines: Vec<String> = run.agent_lines().into_iter().map(str::to_owned).collect();
     let mut files = test_dir.recordings();
     files.retain(|file| fs::metadata(file.path()).unwrap().len() > 0);
-    let samples = |file: &Recording| file.samples(Jdk::main()).len();
+    let samples = |file: &Recording| file.samples().len();
     let samples: usize = files.iter().map(samples).sum();
     println!("{what}: {samples} samples, {lines:?}");
     if samples == 0 {

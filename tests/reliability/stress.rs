@@ -27,7 +27,7 @@ fn stress(version: u32, flags: &[&str], options: &str) {
     assert!(run.stdout.contains("STRESS-OK"), "{}", run.stdout);
     let recording = test_dir.recording();
     recording.jfr(Jdk::main(), &["summary"]).success();
-    let totals = recording.totals(Jdk::main());
+    let totals = recording.totals();
     let total = |name: &str| totals.get(name).copied().unwrap_or(0);
     println!(
         "JDK {version} {flags:?} {options}: {} signals, {} written, {} stacks failed, {} panics; {:?}",

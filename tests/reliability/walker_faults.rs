@@ -30,7 +30,7 @@ fn hostile_load_survives_injected_bad_loads() {
             .stop_recording_at_end()
             .run_ok();
         assert!(run.stdout.contains("STRESS-OK"), "{}", run.stdout);
-        let totals = test_dir.recording().totals(Jdk::main());
+        let totals = test_dir.recording().totals();
         let total = |name: &str| totals.get(name).copied().unwrap_or(0);
         println!(
             "{jdk}: {} faults, {} walks ended by one, {} stacks, {} panics",
@@ -64,7 +64,7 @@ fn failing_walker_is_switched_off() {
         "{}",
         run.stderr
     );
-    let (totals, samples) = test_dir.recording().reconcile(Jdk::main());
+    let (totals, samples) = test_dir.recording().reconcile();
     let total = |name: &str| totals.get(name).copied().unwrap_or(0);
     println!("{totals:?}");
     assert_eq!(total("state.degraded"), 1);

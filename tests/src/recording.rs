@@ -16,7 +16,7 @@ use crate::process::{ProcessOutput, run};
 pub(crate) const SHORT_LIVED: [&str; 2] = ["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"];
 
 /// Events that are samples of CPU time.
-pub const SAMPLES: &str = "jdk.ExecutionSample,jdk.NativeMethodSample";
+pub const SAMPLES: &str = "jdk.ExecutionSample";
 
 /// Events that hold the agent's counters.
 const STATISTICS: &str = "ctxagent.Stats";
@@ -27,17 +27,18 @@ pub struct Recording {
     path: PathBuf,
 }
 
-/// One event as the JDK prints it.
-#[derive(Clone, Debug)]
+/// One event as `jfr print --json` and `ctxjfr print --json` print it.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// Type, like `jdk.ExecutionSample`.
     pub kind: String,
-    /// Its fields.
+    /// Its fields, without the frames of its stack.
     pub values: Value,
+    frames: Vec<Frame>,
 }
 
 /// One frame of a stack.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// `class.method`.
     pub name: String,
@@ -71,6 +72,18 @@ fn fraction_nanos(text: &str) -> i64 {
 }
 
 impl Event {
+    /// From its JSON. Of the frames, most of it, only what tests look at is kept.
+    fn of(mut event: Value) -> Self {
+        let frames = event.pointer_mut("/values/stackTrace/frames");
+        let frames = frames.map_or(Value::Null, Value::take);
+        let frames = frames.as_array().into_iter().flatten();
+        Self {
+            kind: event["type"].as_str().unwrap().to_owned(),
+            frames: frames.filter_map(Frame::of).collect(),
+            values: event["values"].take(),
+        }
+    }
+
     /// A field that holds text, or a structure whose only field does.
     pub fn text(&self, field: &str) -> Option<&str> {
         let mut value = self.values.get(field)?;
@@ -94,15 +107,9 @@ impl Event {
         seconds * 1_000_000_000 + fraction_nanos(&time[8..])
     }
 
-    /// How long it took, if that is less than a minute.
+    /// How long it took.
     pub fn duration_nanos(&self) -> i64 {
-        let text = self.text("duration").unwrap();
-        let seconds = text
-            .strip_prefix("PT")
-            .and_then(|t| t.strip_suffix('S'))
-            .unwrap();
-        let whole = seconds.split('.').next().unwrap();
-        whole.parse::<i64>().unwrap() * 1_000_000_000 + fraction_nanos(&seconds[whole.len()..])
+        self.number("duration").unwrap()
     }
 
     /// Intervals this sample stands for.
@@ -112,7 +119,7 @@ impl Event {
 
     /// Methods of the stack, `class.method`, the innermost first.
     pub fn frames(&self) -> Vec<String> {
-        self.placed_frames().into_iter().map(|f| f.name).collect()
+        self.frames.iter().map(|f| f.name.clone()).collect()
     }
 
     /// Whether the stack was cut where it was taken.
@@ -121,12 +128,8 @@ impl Event {
     }
 
     /// The same with their places.
-    pub fn placed_frames(&self) -> Vec<Frame> {
-        let frames = self
-            .values
-            .pointer("/stackTrace/frames")
-            .and_then(Value::as_array);
-        frames.into_iter().flatten().filter_map(Frame::of).collect()
+    pub fn placed_frames(&self) -> &[Frame] {
+        &self.frames
     }
 
     /// Name of the class in a field, as the JDK prints it.
@@ -176,53 +179,44 @@ impl Recording {
         run(command)
     }
 
-    /// Events of these types, comma separated, as `jfr print --json` of a JDK gives them.
-    pub fn events(&self, jdk: Jdk, types: &str) -> Vec<Event> {
-        self.events_with_frames(jdk, types, 64)
+    /// Events of these types, comma separated, with whole stacks. `ctxjfr` reads them: it prints
+    /// what the JDK prints (`tests/tests/jfr_tool.rs` compares), for a small part of the CPU time.
+    pub fn events(&self, types: &str) -> Vec<Event> {
+        let printed = self.ctxjfr(&["print", "--json", "--events", types, "FILE"]);
+        let printed = printed.success();
+        let lines = printed.stdout.lines();
+        lines.map(|line| Event::of(line.parse().unwrap())).collect()
     }
 
-    /// The same with so many frames of each stack.
-    pub fn events_with_frames(&self, jdk: Jdk, types: &str, depth: usize) -> Vec<Event> {
-        let printed = self
-            .jfr(
-                jdk,
-                &[
-                    "print",
-                    "--json",
-                    "--stack-depth",
-                    &depth.to_string(),
-                    "--events",
-                    types,
-                ],
-            )
-            .success();
-        let json: Value = serde_json::from_str(&printed.stdout).unwrap();
-        let events = json
-            .pointer("/recording/events")
-            .and_then(Value::as_array)
-            .unwrap();
-        events
-            .iter()
-            .map(|event| Event {
-                kind: event["type"].as_str().unwrap().to_owned(),
-                values: event["values"].clone(),
-            })
-            .collect()
+    /// The same as `jfr print --json` of a JDK gives them.
+    pub fn events_by_jdk(&self, jdk: Jdk, types: &str) -> Vec<Event> {
+        let print = [
+            "print",
+            "--json",
+            "--stack-depth",
+            "4096",
+            "--events",
+            types,
+        ];
+        let printed = self.jfr(jdk, &print).success();
+        let mut json: Value = printed.stdout.parse().unwrap();
+        let events = json["recording"]["events"].as_array_mut().unwrap();
+        events.iter_mut().map(|e| Event::of(e.take())).collect()
     }
 
     /// CPU samples.
-    pub fn samples(&self, jdk: Jdk) -> Vec<Event> {
-        self.events(jdk, SAMPLES)
+    pub fn samples(&self) -> Vec<Event> {
+        self.events(SAMPLES)
     }
 
     /// The agent's counters as the last chunk has them; those that are zero may be missing.
-    pub fn totals(&self, jdk: Jdk) -> BTreeMap<String, i64> {
-        highest(&self.events(jdk, STATISTICS))
+    pub fn totals(&self) -> BTreeMap<String, i64> {
+        highest(&self.events(STATISTICS))
     }
 
     /// [`totals`](Self::totals) and [`samples`](Self::samples) of one run of the tool.
-    pub fn totals_and_samples(&self, jdk: Jdk) -> (BTreeMap<String, i64>, Vec<Event>) {
-        let events = self.events(jdk, &format!("{STATISTICS},{SAMPLES}"));
+    pub fn totals_and_samples(&self) -> (BTreeMap<String, i64>, Vec<Event>) {
+        let events = self.events(&format!("{STATISTICS},{SAMPLES}"));
         let (statistics, samples): (Vec<_>, Vec<_>) = events
             .into_iter()
             .partition(|event| event.kind == STATISTICS);
@@ -232,8 +226,8 @@ impl Recording {
     /// Its counters and samples, as [`totals`](Self::totals) and [`samples`](Self::samples), after
     /// a look whether they agree: the samples are those that count as written, and every signal is
     /// one of them or a loss with a cause.
-    pub fn reconcile(&self, jdk: Jdk) -> (BTreeMap<String, i64>, Vec<Event>) {
-        let (totals, samples) = self.totals_and_samples(jdk);
+    pub fn reconcile(&self) -> (BTreeMap<String, i64>, Vec<Event>) {
+        let (totals, samples) = self.totals_and_samples();
         let sum = |wanted: &dyn Fn(&str) -> bool| -> i64 {
             let all = totals.iter().filter(|(name, _)| wanted(name));
             all.map(|(_, total)| total).sum()

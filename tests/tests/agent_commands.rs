@@ -45,14 +45,13 @@ fn file_of_running_recording_is_not_replaced() {
     );
     jvm.wait_for_line("is being written by a running recording");
     jvm.end();
-    let (_, samples) = test_dir.recording().reconcile(jdk);
+    let (_, samples) = test_dir.recording().reconcile();
     println!("{} samples", samples.len());
     assert!(!samples.is_empty());
 }
 
 #[test]
 fn second_recording_after_stop_is_complete() {
-    let jdk = Jdk::main();
     let test_dir = TestDir::new();
     let jvm = serving(&test_dir, "start,interval=5ms,file=first.jfr");
     jvm.agent_command_ok("stop");
@@ -63,14 +62,13 @@ fn second_recording_after_stop_is_complete() {
         jvm.agent_command_ok("status");
     }
     jvm.end();
-    let samples = Recording::new(second).samples(jdk);
+    let samples = Recording::new(second).samples();
     println!("{} samples in the second recording", samples.len());
     assert!(samples.len() > 10);
 }
 
 #[test]
 fn bad_command_is_one_line_and_recording_goes_on() {
-    let jdk = Jdk::main();
     let test_dir = TestDir::new();
     let jvm = serving(&test_dir, "start,interval=5ms,file=app.jfr");
     let refused = jvm.agent_command("stopp");
@@ -79,7 +77,7 @@ fn bad_command_is_one_line_and_recording_goes_on() {
     assert!(line.starts_with("ctxagent:"), "{line}");
     let end = jvm.end();
     assert_eq!(end.agent_lines().len(), 1, "{}", end.stderr);
-    assert!(!test_dir.recording().samples(jdk).is_empty());
+    assert!(!test_dir.recording().samples().is_empty());
 }
 
 #[test]
@@ -167,7 +165,7 @@ fn later_start_means_the_same_as_the_first() {
     jvm.agent_command_ok("status");
     println!("{}", jvm.wait_for_line("attributes: kind, shop.id"));
     jvm.wait_until("the second recording has samples", || {
-        second.samples(jdk).len() > 50
+        second.samples().len() > 50
     });
     jvm.end();
 
@@ -175,7 +173,7 @@ fn later_start_means_the_same_as_the_first() {
         // As a text of its own; the thread is called late-platform.
         let bytes = fs::read(recording.path()).unwrap();
         let plain = |value: &[u8]| bytes.windows(value.len()).any(|text| text == value);
-        let samples = recording.samples(jdk);
+        let samples = recording.samples();
         let open: Vec<_> = samples.iter().filter_map(|s| s.text("kind")).collect();
         assert!(
             open.is_empty() && !plain(b"\x08platform"),
@@ -184,7 +182,7 @@ fn later_start_means_the_same_as_the_first() {
             samples.len(),
             recording.path()
         );
-        let described = recording.events(jdk, "ctxagent.ContextAttribute");
+        let described = recording.events("ctxagent.ContextAttribute");
         let names: Vec<_> = described.iter().filter_map(|e| e.text("name")).collect();
         let is_second = recording.path().ends_with("second.jfr");
         assert!(names.contains(&"kind"), "{names:?}");
@@ -277,19 +275,18 @@ fn command_with_unwritable_log_is_refused() {
 
 #[test]
 fn status_of_second_recording_is_its_own_and_balanced() {
-    let jdk = Jdk::main();
     let test_dir = TestDir::new();
     let options = "event=cpu+wall,interval=2ms,wall=5ms,flush=100ms";
     let jvm = serving(&test_dir, &format!("start,{options},file=first.jfr"));
     let first = Recording::new(test_dir.file("first.jfr"));
     jvm.wait_until("the first recording has samples", || {
-        first.samples(jdk).len() > 200
+        first.samples().len() > 200
     });
     jvm.agent_command_ok("stop");
     let second = Recording::new(test_dir.file("second.jfr"));
     jvm.agent_command_ok(&format!("start,{options},file={}", second.path().display()));
     jvm.wait_until("the second recording has samples", || {
-        second.samples(jdk).len() > 50
+        second.samples().len() > 50
     });
     jvm.agent_command_ok("status");
     jvm.wait_for_line("written: ");
@@ -315,7 +312,7 @@ fn status_of_second_recording_is_its_own_and_balanced() {
     assert_eq!(of("wall.scheduled"), visits.iter().sum::<u64>());
     assert_eq!(of("wall.signals"), of("wall.written") + of("wall.lost"));
     // No more than what the file has in the end.
-    let (totals, _) = second.reconcile(jdk);
+    let (totals, _) = second.reconcile();
     assert!(of("signals") <= totals["signals"].cast_unsigned());
 }
 
@@ -343,7 +340,7 @@ fn timeout_leaves_complete_file() {
         );
         let first = Recording::new(test_dir.file("first.jfr"));
         let length = fs::metadata(first.path()).unwrap().len();
-        let (_, samples) = first.reconcile(Jdk::main());
+        let (_, samples) = first.reconcile();
         assert!(!samples.is_empty());
 
         // One that is stopped before takes its thread with it, and cannot end the next one.
@@ -364,16 +361,15 @@ fn timeout_leaves_complete_file() {
 
 #[test]
 fn dump_without_file_writes_counters() {
-    let jdk = Jdk::main();
     let test_dir = TestDir::new();
     let jvm = serving(&test_dir, "start,interval=5ms,flush=100ms,file=app.jfr");
     let recording = Recording::new(test_dir.file("app.jfr"));
-    jvm.wait_until("there are samples", || recording.samples(jdk).len() > 20);
+    jvm.wait_until("there are samples", || recording.samples().len() > 20);
     jvm.agent_command_ok("dump");
     // Its only chunk has not ended, and never will.
     jvm.signal("KILL");
     jvm.finish();
-    let (totals, samples) = recording.totals_and_samples(jdk);
+    let (totals, samples) = recording.totals_and_samples();
     let samples = i64::try_from(samples.len()).unwrap();
     let written = totals.get("written").copied().unwrap_or(0);
     assert!(20 < written && written <= samples, "{totals:?}");

@@ -61,7 +61,7 @@ fn java_agent_alone_records_contexts_without_a_warning() {
             matches!(lines[..], [line] if line.starts_with("ctxagent: recording to app.jfr: ")),
             "{jdk}: {lines:?}"
         );
-        let samples = test_dir.recording().samples(jdk);
+        let samples = test_dir.recording().samples();
         let labelled = samples.iter().filter(|s| s.text("who").is_some()).count();
         assert!(labelled > 25, "{jdk}: {labelled} of {}", samples.len());
         assert!(is_empty(&temporary), "{jdk}: the library is still there");
@@ -84,7 +84,7 @@ fn dependency_alone_starts_by_agent_control() {
             "{jdk}: {}",
             run.stdout
         );
-        let by_label = weights_by(&test_dir.recording().samples(jdk), "who");
+        let by_label = weights_by(&test_dir.recording().samples(), "who");
         let own = by_label.get(&Some("self".to_owned()));
         assert!(own.is_some_and(|own| *own > 15), "{jdk}: {by_label:?}");
     }

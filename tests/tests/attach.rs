@@ -32,7 +32,7 @@ fn start_dump_status_and_stop_by_attach() {
 
         let dumped = test_dir.file("dumped.jfr");
         jvm.agent_command_ok(&format!("dump,file={}", dumped.display()));
-        let before = Recording::new(dumped).samples(Jdk::main()).len();
+        let before = Recording::new(dumped).samples().len();
 
         let again = jvm.agent_command("start,file=other.jfr");
         assert!(
@@ -45,7 +45,7 @@ fn start_dump_status_and_stop_by_attach() {
         jvm.agent_command_ok("stop");
         let recording = Recording::new(file);
         let length = fs::metadata(recording.path()).unwrap().len();
-        let samples = recording.samples(Jdk::main()).len();
+        let samples = recording.samples().len();
         println!("{jdk}: {before} samples dumped, {samples} at stop");
         assert!(before > 0 && samples >= before, "{before} {samples}");
 
@@ -106,7 +106,7 @@ fn contexts_opened_before_attach_are_recorded() {
         jvm.agent_command_ok(&start);
         let recording = Recording::new(file);
         let count = |kind: &str| {
-            let samples = recording.samples(Jdk::main());
+            let samples = recording.samples();
             samples
                 .iter()
                 .filter(|sample| sample.text("kind") == Some(kind))
@@ -124,7 +124,7 @@ fn contexts_opened_before_attach_are_recorded() {
         jvm.wait_for_line("java api: builders made before the agent was loaded have no effect");
         let end = jvm.end();
         assert_eq!(count("early"), 0);
-        assert!(recording.totals(Jdk::main())["api.made_before_agent"] > 50);
+        assert!(recording.totals()["api.made_before_agent"] > 50);
         let check = recording.ctxjfr(&["check", "FILE"]);
         assert!(
             check
@@ -155,7 +155,7 @@ fn builder_made_before_attach_is_reported_where_nothing_else_uses_the_api() {
         jvm.agent_command_ok(&format!("start,file={}", file.display()));
         jvm.wait_until("scopes of the builder are counted", || {
             jvm.agent_command_ok(&dump);
-            let totals = Recording::new(dumped.clone()).totals(Jdk::main());
+            let totals = Recording::new(dumped.clone()).totals();
             totals.get("api.made_before_agent") > Some(&0)
         });
         jvm.agent_command_ok("status");

@@ -21,7 +21,7 @@ fn churn(jdk: Jdk, collector: &[&str]) {
     assert_eq!(run.stdout, plain.stdout);
     assert_eq!(run.agent_lines(), Vec::<&str>::new());
     let recording = test_dir.recording();
-    let (totals, samples) = recording.reconcile(Jdk::main());
+    let (totals, samples) = recording.reconcile();
     let total = |name: &str| totals.get(name).copied().unwrap_or(0);
     let under = samples
         .iter()

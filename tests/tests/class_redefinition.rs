@@ -27,7 +27,7 @@ fn runs(arguments: &[&str]) -> Vec<(Jdk, Redefined)> {
             .main("Redefined", arguments)
             .stop_recording_at_end()
             .run_ok();
-        let (totals, samples) = test_dir.recording().reconcile(Jdk::main());
+        let (totals, samples) = test_dir.recording().reconcile();
         let stdout = run.stdout.trim().to_owned();
         let redefined = Redefined {
             stdout,
@@ -60,7 +60,7 @@ fn redefinition_under_load_keeps_names_and_lines() {
                 name,
                 line,
                 bytecode_index,
-            } in &frames
+            } in frames
             {
                 let Some(method) = name.strip_prefix("Redefined$Target.") else {
                     continue;
@@ -95,7 +95,7 @@ fn lines_follow_the_new_version() {
     for (jdk, run) in runs(&["6000", "moved"]) {
         let (mut old, mut new) = (0, Vec::new());
         for sample in &run.samples {
-            let frames = sample.placed_frames().into_iter();
+            let frames = sample.placed_frames().iter();
             let lines = frames
                 .filter(|frame| frame.name.starts_with("Redefined$Target."))
                 .filter_map(|frame| frame.line);

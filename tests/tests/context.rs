@@ -22,7 +22,7 @@ fn split(jdk: Jdk, kind: &str, threads: u32, rounds: u32) {
         .stop_recording_at_end()
         .run_ok();
     assert_eq!(run.stdout, "done\n", "{}", run.stderr);
-    let samples = test_dir.recording().samples(Jdk::main());
+    let samples = test_dir.recording().samples();
     let weights = weights_by(&samples, "endpoint");
     let labelled: i64 = weights
         .iter()
@@ -112,7 +112,7 @@ fn context_changes_from_inside_the_recording_only_what_was_asked_for() {
         .main("Split", &["platform", "2", "200"])
         .stop_recording_at_end()
         .run_ok();
-    let samples = test_dir.recording().samples(jdk);
+    let samples = test_dir.recording().samples();
     let weights = weights_by(&samples, "endpoint");
     println!("{weights:?}");
     assert_eq!(weights.keys().flatten().count(), 3, "{weights:?}");
@@ -131,7 +131,7 @@ fn context_is_visible_in_loop_without_memory_access() {
                 .main("PureLoop", &["2"])
                 .stop_recording_at_end()
                 .run_ok();
-            let samples = test_dir.recording().samples(Jdk::main());
+            let samples = test_dir.recording().samples();
             let in_loop = |s: &&Event| s.frames().first().is_some_and(|f| f == "PureLoop.compute");
             let (all, labelled) =
                 samples
@@ -163,7 +163,7 @@ fn measured_split(jdk: Jdk, kind: &str) {
         .main("KnownSplit", &[kind, "7"])
         .stop_recording_at_end()
         .run_ok();
-    let samples = test_dir.recording().samples(Jdk::main());
+    let samples = test_dir.recording().samples();
     let weights = weights_by(&samples, "label");
     let labelled: i64 = weights
         .iter()
@@ -247,7 +247,7 @@ fn two_owners_keep_their_labels_in_any_order() {
             .run()
             .success();
         let mut seen = [[0; 2]; TWO_OWNERS.len()];
-        for sample in test_dir.recording().samples(Jdk::main()) {
+        for sample in test_dir.recording().samples() {
             let frames = sample.frames();
             if frames.first().is_none_or(|f| f != "TwoOwners.compute") {
                 continue;

@@ -16,9 +16,7 @@ fn context_type_is_described() {
         .main("Described", &[])
         .stop_recording_at_end()
         .run_ok();
-    let described = test_dir
-        .recording()
-        .events(Jdk::main(), "ctxagent.ContextAttribute");
+    let described = test_dir.recording().events("ctxagent.ContextAttribute");
     let of = |name: &str| {
         described
             .iter()
@@ -108,7 +106,7 @@ fn application_filter_excludes_threads_without_context() {
         .stop_recording_at_end()
         .run_ok();
     let recording = test_dir.recording();
-    let samples = recording.samples(Jdk::main());
+    let samples = recording.samples();
     let with = samples
         .iter()
         .filter(|s| s.text("channel") == Some("web"))
@@ -117,7 +115,7 @@ fn application_filter_excludes_threads_without_context() {
         .iter()
         .filter(|s| s.thread() == Some("without"))
         .count();
-    let totals = recording.totals(Jdk::main());
+    let totals = recording.totals();
     println!("{with} with, {without} without, {totals:?}");
     assert!(with > 5);
     assert_eq!(without, 0);

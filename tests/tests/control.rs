@@ -33,7 +33,7 @@ fn record_needs_no_preparation_and_leaves_nothing() {
         assert!(fs::read_to_string(page).unwrap().contains("<html"));
         assert!(!is_recording(&pid));
         assert_nothing_is_left(&pid);
-        let (_, samples) = test_dir.recording().reconcile(Jdk::main());
+        let (_, samples) = test_dir.recording().reconcile();
         println!("{} samples", samples.len());
         assert!(!samples.is_empty());
         // A name that is taken is refused before anything is done.

@@ -60,7 +60,7 @@ fn check_weights(
 ) {
     #[expect(clippy::cast_precision_loss, reason = "some seconds")]
     let used = run.numbers(&format!("{said} "))[0] as f64;
-    let samples = test_dir.recording().samples(Jdk::main());
+    let samples = test_dir.recording().samples();
     let (named, _) = said.split_once("s ").unwrap();
     let seen = cpu_nanos(&samples, named, interval_ms);
     let ratio = seen / used;

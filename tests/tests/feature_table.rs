@@ -25,7 +25,7 @@ fn context_is_one_id_with_strings_once() {
     let test_dir = TestDir::new();
     recorded(Jdk::main(), &test_dir, "contexts");
     let recording = test_dir.recording();
-    let samples = recording.samples(Jdk::main());
+    let samples = recording.samples();
     let mut values_by_id = BTreeMap::new();
     let mut ids_by_value = BTreeMap::new();
     let mut labelled: usize = 0;
@@ -41,7 +41,7 @@ fn context_is_one_id_with_strings_once() {
         labelled += 1;
     }
     assert_eq!(ids_by_value.len(), 3, "{ids_by_value:?}");
-    let described = recording.events(Jdk::main(), "ctxagent.Context");
+    let described = recording.events("ctxagent.Context");
     for (id, tenant) in &values_by_id {
         let meant = described
             .iter()
@@ -67,7 +67,7 @@ fn samples_in_native_code_carry_context() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         recorded(jdk, &test_dir, "native");
-        let samples = test_dir.recording().samples(Jdk::main());
+        let samples = test_dir.recording().samples();
         let count = |label: &str, method: &str| {
             samples
                 .iter()
@@ -93,7 +93,7 @@ fn compiler_threads_have_whole_names() {
         .main("Hello", &["200"])
         .stop_recording_at_end()
         .run_ok();
-    let samples = test_dir.recording().samples(Jdk::main());
+    let samples = test_dir.recording().samples();
     let threads = samples.iter().filter_map(|sample| sample.thread());
     let compilers: Vec<&str> = threads.filter(|name| name.contains(" Compiler")).collect();
     assert!(!compilers.is_empty(), "no compiler thread was sampled");

@@ -13,7 +13,7 @@ fn filtered(filter: &str) -> (Vec<Event>, i64) {
         .stop_recording_at_end()
         .run_ok();
     let recording = test_dir.recording();
-    let (totals, samples) = recording.reconcile(Jdk::main());
+    let (totals, samples) = recording.reconcile();
     let get = |name: &str| totals.get(name).copied().unwrap_or(0);
     println!(
         "filter={filter}: {} samples, {} filtered out, {} signals",
@@ -21,7 +21,7 @@ fn filtered(filter: &str) -> (Vec<Event>, i64) {
         get("lost.filtered"),
         get("signals")
     );
-    let settings = recording.events(Jdk::main(), "jdk.ActiveSetting");
+    let settings = recording.events("jdk.ActiveSetting");
     let told = settings.iter().find(|s| s.text("name") == Some("filter"));
     assert_eq!(told.and_then(|s| s.text("value")), Some(filter));
     (samples, get("lost.filtered"))

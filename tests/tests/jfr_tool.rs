@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use e2e::recording::weights_by;
+use e2e::recording::{Event, SAMPLES, weights_by};
 use e2e::{Jdk, Jvm, Recording, TestDir};
 
 /// One recording of JDK 21 for all tests here.
@@ -69,7 +69,7 @@ fn print_shows_the_attributes_as_columns() {
 #[test]
 fn print_gives_json_and_xml() {
     for reader in Jdk::all() {
-        let samples = recording().samples(reader);
+        let samples = recording().events_by_jdk(reader, SAMPLES);
         let weights = weights_by(&samples, "endpoint");
         println!("{reader}: {weights:?}");
         assert_eq!(weights.keys().flatten().count(), 3, "{weights:?}");
@@ -83,6 +83,71 @@ fn print_gives_json_and_xml() {
             xml.stdout.contains("endpoint") && xml.stdout.trim_end().ends_with("</recording>"),
             "{reader}"
         );
+    }
+}
+
+/// In nanoseconds: less than a minute, as the JDK prints it (`PT0.001S`).
+fn nanos_of_duration(text: &str) -> Option<i64> {
+    let seconds = text.strip_prefix("PT")?.strip_suffix('S')?;
+    let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
+    let fraction: i64 = format!("{fraction:0<9}").parse().ok()?;
+    Some(whole.parse::<i64>().ok()? * 1_000_000_000 + fraction)
+}
+
+/// JDK 17 prints them by time.
+fn sorted(mut events: Vec<Event>) -> Vec<Event> {
+    events.sort_by_cached_key(|event| format!("{event:?}"));
+    events
+}
+
+/// Compares what `ctxjfr` prints with what each JDK prints; there are events of the type.
+fn assert_printed_alike(recording: &Recording, kind: &str) {
+    let ours = sorted(recording.events(kind));
+    assert!(!ours.is_empty(), "{kind}");
+    for reader in Jdk::all() {
+        let mut theirs = recording.events_by_jdk(reader, kind);
+        for event in &mut theirs {
+            let nanos = event
+                .text("duration")
+                .map(|d| nanos_of_duration(d).unwrap());
+            if let Some(nanos) = nanos {
+                event.values["duration"] = nanos.into();
+            }
+        }
+        let theirs = sorted(theirs);
+        assert_eq!(ours.len(), theirs.len(), "{reader}: {kind}");
+        for (our, their) in ours.iter().zip(&theirs) {
+            assert_eq!(our, their, "{reader}");
+        }
+    }
+}
+
+/// Most tests read recordings by `ctxjfr`, which prints durations in nanoseconds and else what the
+/// JDK prints.
+#[test]
+fn own_tool_prints_the_same_events() {
+    for kind in [
+        "jdk.ExecutionSample",
+        "jdk.ActiveSetting",
+        "ctxagent.Context",
+        "ctxagent.ContextAttribute",
+        "ctxagent.Stats",
+    ] {
+        assert_printed_alike(recording(), kind);
+    }
+    let test_dir = TestDir::new();
+    Jvm::new(Jdk::main(), &test_dir)
+        .agent("start,event=wall+alloc+lock,wall=10ms,lock=1us,jstackdepth=32,file=app.jfr")
+        .main("Hostile", &["1", "7"])
+        .stop_recording_at_end()
+        .run_ok();
+    for kind in [
+        "profiler.WallClockSample",
+        "jdk.ObjectAllocationSample",
+        "jdk.JavaMonitorEnter",
+        "jdk.GCPhasePause",
+    ] {
+        assert_printed_alike(&test_dir.recording(), kind);
     }
 }
 
@@ -141,7 +206,7 @@ fn nothing_unasked_is_recorded() {
 
 #[test]
 fn signals_balance_with_samples_and_losses() {
-    let (totals, samples) = recording().reconcile(Jdk::main());
+    let (totals, samples) = recording().reconcile();
     println!("{totals:?}");
     let total = |name: &str| totals.get(name).copied().unwrap_or(0);
     assert!(total("signals") + total("overruns") > 300);

@@ -1,5 +1,6 @@
 //! However the JVM ends, its exit code and output are its own, and the recording can be read.
 
+use e2e::recording::SAMPLES;
 use e2e::{Jdk, Jvm, TestDir, retry_late_write};
 
 fn ends(kind: &str, code: i32) {
@@ -25,7 +26,7 @@ fn ends(kind: &str, code: i32) {
                 "{jdk}"
             );
             for reader in Jdk::all() {
-                let samples = test_dir.recording().samples(reader).len();
+                let samples = test_dir.recording().events_by_jdk(reader, SAMPLES).len();
                 println!(
                     "{kind} on {jdk}: {samples} samples read by JDK {}",
                     reader.version
@@ -78,12 +79,12 @@ fn flushed_samples_are_readable_after_kill_nine() {
         // from the start.
         let recording = e2e::Recording::new(test_dir.file("app.jfr"));
         jvm.wait_until("a reader sees 100 samples", || {
-            recording.samples(Jdk::main()).len() > 100
+            recording.samples().len() > 100
         });
         jvm.signal("KILL");
         assert_eq!(jvm.finish().code, None);
         for reader in Jdk::all() {
-            let samples = recording.samples(reader).len();
+            let samples = recording.events_by_jdk(reader, SAMPLES).len();
             println!(
                 "killed {jdk}: {samples} samples read by JDK {}",
                 reader.version

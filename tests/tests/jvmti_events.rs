@@ -54,7 +54,7 @@ fn allocation_weights_match_bytes_by_label() {
         let test_dir = TestDir::new();
         let bytes = observed(jdk, &test_dir, "event=alloc,alloc=64k", &["alloc", kind]) as f64;
         let recording = test_dir.recording();
-        let events = recording.events(Jdk::main(), ALLOCATION);
+        let events = recording.events(ALLOCATION);
         let of = |label: &str| -> Vec<&Event> {
             let labelled = events.iter().filter(|e| e.text("label") == Some(label));
             labelled
@@ -80,7 +80,7 @@ fn allocation_weights_match_bytes_by_label() {
                 "{frames:?}"
             );
         }
-        let totals = recording.totals(Jdk::main());
+        let totals = recording.totals();
         let get = |name: &str| totals.get(name).copied().unwrap_or(0);
         assert_eq!(
             get("alloc.seen"),
@@ -106,7 +106,7 @@ fn assert_ratios_by_size(jdk: Jdk, how: &str, expected: [f64; 6]) {
         .agent("start,event=alloc,alloc=512k,file=app.jfr,ctx=label")
         .main("Sizes", &[how, "1024"])
         .run_ok();
-    let events = test_dir.recording().events(Jdk::main(), ALLOCATION);
+    let events = test_dir.recording().events(ALLOCATION);
     for (label, expected) in SIZES.into_iter().zip(expected) {
         let ours = events.iter().filter(|e| e.text("label") == Some(label));
         let ours: Vec<&Event> = ours.collect();
@@ -155,8 +155,8 @@ fn lost_allocations_keep_their_weight() {
     let load = ["alloc", "platform", "15000"];
     let bytes = observed(Jdk::main(), &test_dir, options, &load) as f64;
     let recording = test_dir.recording();
-    let events = recording.events(Jdk::main(), ALLOCATION);
-    let totals = recording.totals(Jdk::main());
+    let events = recording.events(ALLOCATION);
+    let totals = recording.totals();
     let get = |name: &str| totals.get(name).copied().unwrap_or(0);
     let (seen, lost) = (get("alloc.seen"), get("alloc.lost"));
     assert!(lost * 50 > seen, "hardly any was lost: {lost} of {seen}");
@@ -184,13 +184,13 @@ fn lock_contention_is_event_of_waiting_thread() {
         let test_dir = TestDir::new();
         let waits = observed(jdk, &test_dir, "lock=2ms", &["lock", kind]);
         let recording = test_dir.recording();
-        let events = recording.events(Jdk::main(), MONITOR);
+        let events = recording.events(MONITOR);
         let ours: Vec<&Event> = events
             .iter()
             .filter(|e| e.class("monitorClass") == Some("Observed$Gate"))
             .collect();
         println!("{jdk} {kind}: {} events, {waits} waits", ours.len());
-        let totals = recording.totals(Jdk::main());
+        let totals = recording.totals();
         let get = |name: &str| totals.get(name).copied().unwrap_or(0);
         // The accounting: each wait was seen, others may have been too short.
         let short = usize::try_from(get("lock.short")).unwrap();
@@ -223,7 +223,7 @@ fn contention_times_are_exact() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
         let test_dir = TestDir::new();
         let stdout = told(jdk, &test_dir, "lock=2ms", &["lock", kind]);
-        let events = test_dir.recording().events(Jdk::main(), MONITOR);
+        let events = test_dir.recording().events(MONITOR);
         let ours = events
             .iter()
             .filter(|e| e.class("monitorClass") == Some("Observed$Gate"));
@@ -263,12 +263,12 @@ fn contention_names_owner_and_its_context() {
         let stdout = told(jdk, &test_dir, "lock=2ms", &["lock", kind]);
         let holder = i64::try_from(number(&stdout, "holder")).unwrap();
         let recording = test_dir.recording();
-        let contexts = recording.events(Jdk::main(), "ctxagent.Context");
+        let contexts = recording.events("ctxagent.Context");
         let labels: BTreeMap<i64, &str> = contexts
             .iter()
             .filter_map(|c| Some((c.number("contextId")?, c.text("label")?)))
             .collect();
-        let events = recording.events(Jdk::main(), MONITOR);
+        let events = recording.events(MONITOR);
         let ours = events
             .iter()
             .filter(|e| e.class("monitorClass") == Some("Observed$Gate"));
@@ -310,8 +310,8 @@ fn gc_pauses_are_events() {
         let test_dir = TestDir::new();
         observed(jdk, &test_dir, "event=cpu", &["alloc", "platform"]);
         let recording = test_dir.recording();
-        let pauses = recording.events(Jdk::main(), "jdk.GCPhasePause");
-        let totals = recording.totals(Jdk::main());
+        let pauses = recording.events("jdk.GCPhasePause");
+        let totals = recording.totals();
         println!("{jdk}: {} pauses", pauses.len());
         assert!(!pauses.is_empty());
         assert_eq!(
@@ -337,7 +337,7 @@ fn gc_pauses_are_as_long_as_gc_says() {
     let logged: Vec<f64> = lines
         .filter_map(|line| line.rsplit(' ').next()?.strip_suffix("ms")?.parse().ok())
         .collect();
-    let pauses = test_dir.recording().events(Jdk::main(), "jdk.GCPhasePause");
+    let pauses = test_dir.recording().events("jdk.GCPhasePause");
     let lengths: Vec<f64> = pauses
         .iter()
         .map(|p| p.duration_nanos() as f64 / 1e6)

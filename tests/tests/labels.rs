@@ -26,7 +26,7 @@ fn assert_labelled(samples: &[Event], method: &str, attribute: &str, value: Opti
 /// The CPU samples of a run with deep stacks.
 fn samples(test_dir: &TestDir) -> Vec<Event> {
     let recording = test_dir.recording();
-    recording.events_with_frames(Jdk::main(), "jdk.ExecutionSample", 64)
+    recording.events("jdk.ExecutionSample")
 }
 
 /// A service on the class path of `tests/services` that ends well.
@@ -411,7 +411,7 @@ fn what_an_earlier_recording_has_set_is_gone() {
         "{hooked:?}: {stderr}"
     );
     let recording = Recording::new(file);
-    let samples = recording.events_with_frames(jdk, "jdk.ExecutionSample", 64);
+    let samples = recording.events("jdk.ExecutionSample");
     let nobody = "service.LoggedService.workOfNobody";
     assert_labelled(&samples, nobody, "tenant", None);
 }

@@ -111,7 +111,7 @@ fn handler_that_outlives_recording_is_discarded_or_counted() {
             assert_eq!(run.agent_lines(), [""; 0], "{jdk}");
             let totals = ["first.jfr", "second.jfr"].map(|file| {
                 let recording = Recording::new(test_dir.file(file));
-                recording.reconcile(Jdk::main()).0
+                recording.reconcile().0
             });
             println!("{jdk} {moment}: {totals:?}");
             let count = totals.map(|all| all.get("lost.late").copied().unwrap_or(0));
@@ -132,7 +132,7 @@ fn reused_native_thread_id_has_new_name() {
         .run_ok();
     assert_eq!(run.agent_lines(), [""; 0]);
     let cpu = |file| {
-        let samples = Recording::new(test_dir.file(file)).samples(Jdk::main());
+        let samples = Recording::new(test_dir.file(file)).samples();
         ["first name", "second name"].map(|name| cpu_nanos(&samples, name, 2))
     };
     let (first, second) = (cpu("first.jfr"), cpu("second.jfr"));
@@ -150,7 +150,7 @@ fn open_context_is_in_next_recording() {
             .main("Lifecycle", &["restart"])
             .run_ok();
         let weights = |file| {
-            let samples = Recording::new(test_dir.file(file)).samples(Jdk::main());
+            let samples = Recording::new(test_dir.file(file)).samples();
             let weights = weights_by(&samples, "scope");
             println!("{jdk} {file}: {weights:?}");
             move |scope: &str| weights.get(&Some(scope.to_owned())).copied().unwrap_or(0)
@@ -176,7 +176,7 @@ fn class_loader_that_used_api_can_be_unloaded() {
             "{}",
             run.stdout
         );
-        let weights = weights_by(&test_dir.recording().samples(Jdk::main()), "loader");
+        let weights = weights_by(&test_dir.recording().samples(), "loader");
         println!("{jdk}: {weights:?}");
         for loader in ["loader-0", "loader-1"] {
             assert!(
@@ -325,7 +325,7 @@ fn mount_events_after_attach_reach_existing_threads() {
         jvm.agent_command_ok(&start);
         let recording = Recording::new(file);
         jvm.wait_until("samples of the virtual thread carry its context", || {
-            let weights = weights_by(&recording.samples(Jdk::main()), "kind");
+            let weights = weights_by(&recording.samples(), "kind");
             weights
                 .get(&Some("virtual".to_owned()))
                 .is_some_and(|n| *n > 50)

@@ -104,7 +104,7 @@ fn misuse_is_repaired_and_counted() {
             );
         }
 
-        let samples = test_dir.recording().samples(jdk);
+        let samples = test_dir.recording().samples();
         let by_k1 = weights_by(&samples, "k1");
         let brief: Vec<_> = by_k1
             .iter()
@@ -192,7 +192,7 @@ fn unsupported_api_copies_are_reported() {
         jvm.agent_command_ok("stop");
         let end = jvm.end();
         assert_eq!(end.stderr.matches("warning: a copy").count(), 2);
-        assert_eq!(test_dir.recording().totals(Jdk::main())["api.refused"], 2);
+        assert_eq!(test_dir.recording().totals()["api.refused"], 2);
         let file = test_dir.file("app.jfr");
         let check = Command::new(build::ctxjfr())
             .arg("check")

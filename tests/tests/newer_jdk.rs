@@ -83,7 +83,7 @@ fn assert_walked(jdk: Jdk) {
         "{lines:?}"
     );
     assert_eq!(run.agent_lines(), [""; 0]);
-    let samples = test_dir.recording().samples(Jdk::main());
+    let samples = test_dir.recording().samples();
     let labelled: Vec<_> = samples
         .iter()
         .filter(|sample| sample.text("who").is_some())
@@ -113,7 +113,7 @@ fn table_without_a_field_switches_stacks_off() {
             && line.contains("_scopes_pcs_offset")),
         "{lines:?}"
     );
-    let samples = test_dir.recording().samples(Jdk::main());
+    let samples = test_dir.recording().samples();
     let labelled = samples.iter().filter(|s| s.text("who").is_some());
     assert!(labelled.count() > 25);
 }

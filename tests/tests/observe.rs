@@ -20,11 +20,11 @@ fn requests_have_route_status_and_labels_and_marks_are_recorded() {
             "GET /orders: GET /orders 404 {operation=GET /orders}",
         ];
         assert_eq!(lines, expected, "{jdk}: {}", run.stderr);
-        let marks = test_dir.recording().events(Jdk::main(), "ctxagent.Mark");
+        let marks = test_dir.recording().events("ctxagent.Mark");
         let names: Vec<_> = marks.iter().map(|mark| mark.text("name")).collect();
         assert_eq!(names, [Some("served"), Some("serving")], "{jdk}");
         assert!(marks.iter().all(|m| m.text("tenant") == Some("acme")));
-        let totals = test_dir.recording().totals(Jdk::main());
+        let totals = test_dir.recording().totals();
         assert_eq!(totals["marks.seen"], 2);
     }
 }

@@ -26,7 +26,7 @@ fn run(jdk: Jdk, test_dir: &TestDir) -> ProcessOutput {
 
 /// CPU samples of each label, in nanoseconds.
 fn nanos_by_label(recording: &Recording) -> BTreeMap<String, f64> {
-    let weights = weights_by(&recording.samples(Jdk::main()), "label");
+    let weights = weights_by(&recording.samples(), "label");
     let nanos = |weight: i64| weight as f64 * INTERVAL_NANOS;
     weights
         .into_iter()
@@ -54,7 +54,7 @@ fn no_samples_while_paused() {
             );
         }
         assert!(!seen.contains_key("paused"), "{seen:?}");
-        let others = recording.events(Jdk::main(), OTHERS);
+        let others = recording.events(OTHERS);
         let of = |label: &str| {
             let is = |kind: &str| {
                 let found = others
@@ -69,8 +69,8 @@ fn no_samples_while_paused() {
         for label in ["before", "after", "born"] {
             assert!(of(label).iter().all(|n| *n > 3), "{label}: {:?}", of(label));
         }
-        assert_eq!(recording.totals(Jdk::main())["state.paused"], 1);
-        recording.reconcile(Jdk::main());
+        assert_eq!(recording.totals()["state.paused"], 1);
+        recording.reconcile();
     }
 }
 
@@ -92,7 +92,7 @@ fn no_contention_or_gc_events_while_paused() {
         assert_eq!(run.stderr_but_start(), "", "{jdk} {kind}");
         let recording = test_dir.recording();
         let mut waits = BTreeMap::new();
-        for event in recording.events(Jdk::main(), "jdk.JavaMonitorEnter") {
+        for event in recording.events("jdk.JavaMonitorEnter") {
             if let Some(label) = event.text("label") {
                 *waits.entry(label.to_owned()).or_insert(0) += 1;
             }
@@ -100,11 +100,11 @@ fn no_contention_or_gc_events_while_paused() {
         println!("{jdk} {kind}: {waits:?}");
         assert_eq!(waits.keys().collect::<Vec<_>>(), ["after", "before"]);
         assert!(waits.values().all(|n| *n >= 3), "{waits:?}");
-        let pauses = recording.events(Jdk::main(), "jdk.GCPhasePause").len() as u64;
+        let pauses = recording.events("jdk.GCPhasePause").len() as u64;
         let bounds = run.numbers("collections ");
         println!("{pauses} collections of {bounds:?}");
         assert!(bounds[0] > 0 && (bounds[0]..=bounds[1]).contains(&pauses));
-        let totals = recording.totals(Jdk::main());
+        let totals = recording.totals();
         let get = |name: &str| totals.get(name).copied().unwrap_or(0);
         let waits = get("lock.written") + get("lock.short");
         assert_eq!(get("lock.seen"), waits, "{totals:?}");
@@ -133,7 +133,7 @@ fn commands_answer_in_every_state() {
     assert_eq!(dumped.keys().collect::<Vec<_>>(), ["before"]);
     let second = Recording::new(test_dir.file("second.jfr"));
     assert_eq!(nanos_by_label(&second), BTreeMap::new());
-    second.reconcile(Jdk::main());
+    second.reconcile();
 }
 
 /// Another profiler takes a signal while we record: our signals must not meet its action for long,
@@ -174,7 +174,7 @@ fn replaced_handler_is_left_alone() {
             "{refused:?}"
         );
         assert!(run.stdout.contains("stopped; recording is "));
-        test_dir.recording().reconcile(Jdk::main());
+        test_dir.recording().reconcile();
         // Who reads the file learns that most of the CPU time is missing; the samples for the wall
         // clock are accounted for by themselves.
         let check = test_dir.recording().ctxjfr(&["check", "FILE"]);
@@ -226,7 +226,7 @@ fn sampling_resumes_when_handler_is_restored() {
                     .all(|(line, text)| line.contains(text)),
             "{lines:?}"
         );
-        let (totals, samples) = test_dir.recording().reconcile(jdk);
+        let (totals, samples) = test_dir.recording().reconcile();
         println!("{} samples, {totals:?}", samples.len());
         let check = test_dir.recording().ctxjfr(&["check", "FILE"]);
         println!("{}", check.stdout);

@@ -78,7 +78,7 @@ fn run_bursts(
     let jvm = prepared(jvm).start_ready();
     meanwhile(&jvm);
     let run = jvm.finish().success();
-    let (totals, samples) = test_dir.recording().reconcile(jdk);
+    let (totals, samples) = test_dir.recording().reconcile();
     // A sample of a small weight is written as so many equal events.
     let mut taken: BTreeMap<(&str, i64), i64> = BTreeMap::new();
     for event in &samples {
@@ -305,7 +305,7 @@ fn trial_finds_the_engine_and_status_and_recording_name_it() {
             run.stdout
         );
         let recording = test_dir.recording();
-        let settings = recording.events(Jdk::main(), "jdk.ActiveSetting");
+        let settings = recording.events("jdk.ActiveSetting");
         let engines = settings.iter().filter(|s| s.text("name") == Some("engine"));
         let named: Vec<_> = engines.filter_map(|s| s.text("value")).collect();
         assert_eq!(named, [expected]);

@@ -311,7 +311,7 @@ fn samples_of_handed_over_work_carry_the_context() {
     let jvm = jvm(Jdk::main(), &test_dir).agent(options);
     let jvm = jvm.main("Propagated", &["platform", "long"]);
     jvm.stop_recording_at_end().run_ok();
-    let samples = test_dir.recording().samples(Jdk::main());
+    let samples = test_dir.recording().samples();
     let is_work = |sample: &&Event| {
         sample
             .frames()
@@ -349,7 +349,7 @@ fn work_that_outlives_its_request_is_detached() {
         let jvm = Jvm::new(Jdk::main(), &test_dir).agent(&options);
         let jvm = jvm.main("Detached", &["3"]);
         jvm.stop_recording_at_end().run_ok();
-        let mut samples = test_dir.recording().samples(Jdk::main());
+        let mut samples = test_dir.recording().samples();
         samples.sort_by_key(Event::start_nanos);
         let (own, others): (Vec<_>, Vec<_>) = samples.into_iter().partition(|sample| {
             let frames = sample.frames();

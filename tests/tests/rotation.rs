@@ -56,7 +56,7 @@ fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
     let samples: Vec<Event> = recordings
         .iter()
         .flat_map(|recording| {
-            let (totals, samples) = recording.reconcile(jdk);
+            let (totals, samples) = recording.reconcile();
             assert_weight_reconcile(recording, &totals);
             samples
         })
@@ -95,7 +95,7 @@ fn chunks_by_memory() {
         .main("Unfinished", &["8000"])
         .run_ok();
     let recording = test_dir.recording();
-    let totals = recording.totals(Jdk::main());
+    let totals = recording.totals();
     let chunks = chunks_of(&recording, Jdk::main());
     println!("{chunks} chunks, {totals:?}");
     assert!(chunks >= 2, "{chunks}");
@@ -125,7 +125,7 @@ fn files_with_all_events_under_a_dense_load() {
     let recordings = test_dir.recordings();
     assert!(recordings.len() >= 3, "{recordings:?}");
     for recording in &recordings {
-        let (totals, _) = recording.reconcile(jdk);
+        let (totals, _) = recording.reconcile();
         println!("{totals:?}");
         assert_weight_reconcile(recording, &totals);
         let sum = |names: &[&str]| sum(&totals, names);
@@ -210,7 +210,7 @@ fn existing_recording_is_kept() {
     assert_eq!(once(",overwrite").agent_lines(), [""; 0]);
     assert_ne!(fs::read(test_dir.file("app-1.jfr")).unwrap(), first);
     for recording in test_dir.recordings() {
-        recording.reconcile(Jdk::main());
+        recording.reconcile();
     }
 }
 
@@ -247,7 +247,7 @@ fn foreign_file_does_not_end_rotation() {
         b"another"
     );
     for name in whole {
-        Recording::new(test_dir.file(name)).reconcile(Jdk::main());
+        Recording::new(test_dir.file(name)).reconcile();
     }
 }
 
@@ -258,7 +258,7 @@ fn finished_file_is_renamed_and_truncated() {
     jvm.wait_until("a file is whole", || test_dir.file("app-0.jfr").exists());
     let whole = Recording::new(test_dir.file("app-0.jfr"));
     assert!(fs::metadata(whole.path()).unwrap().len() < 1 << 20);
-    whole.reconcile(Jdk::main());
+    whole.reconcile();
     let running = |name: &String| name.ends_with(".part.jfr");
     assert_eq!(names(&test_dir).into_iter().filter(running).count(), 1);
     jvm.end();
@@ -326,7 +326,7 @@ fn labels_belong_to_thread_in_every_file() {
     let files = test_dir.recordings();
     assert!(files.len() >= 3, "{files:?}");
     for file in &files {
-        let (_, samples) = file.reconcile(jdk);
+        let (_, samples) = file.reconcile();
         let (mut right, mut without) = (0, 0);
         for sample in &samples {
             let Some(thread) = sample.thread().filter(|name| name.starts_with("labelled-")) else {
@@ -351,7 +351,7 @@ fn labels_belong_to_thread_in_every_file() {
         // each thread is at its end.
         assert!(without <= THREADS + right / 10, "{without} of {right}");
     }
-    let right = |file: &Recording| file.samples(jdk).iter().any(|s| s.text("who").is_some());
+    let right = |file: &Recording| file.samples().iter().any(|s| s.text("who").is_some());
     assert!(files[1..].iter().any(right), "no later file has a label");
 }
 
@@ -393,10 +393,7 @@ fn dump_includes_pending_slots() {
         .run_ok();
     for round in 0..ROUNDS {
         let of = |name: &str| Recording::new(test_dir.file(&format!("{name}-{round}.jfr")));
-        let (dump, whole) = (
-            of("dump").samples(jdk).len(),
-            of("whole").samples(jdk).len(),
-        );
+        let (dump, whole) = (of("dump").samples().len(), of("whole").samples().len());
         println!("{dump} of {whole}");
         assert!(whole > 0);
         // Nothing was sampled in between.

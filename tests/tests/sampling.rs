@@ -44,7 +44,7 @@ fn rate_limit_bounds_events_and_keeps_totals() {
     let run = jvm.run_ok();
     let seconds = i64::try_from(began.elapsed().as_secs()).unwrap() + 1;
     let recording = test_dir.recording();
-    let (totals, samples) = recording.reconcile(Jdk::main());
+    let (totals, samples) = recording.reconcile();
     recording.ctxjfr(&["check", "FILE"]).success();
     let total = |name: &str| totals.get(name).copied().unwrap_or(0);
     // Half a second's worth may come at once.
@@ -96,7 +96,7 @@ fn threads_without_timer_are_reported_once_and_counted() {
         .collect();
     assert_eq!(told.len(), 1, "once, not for each thread: {lines:?}");
     assert!(told[0].contains("pending"), "{told:?}");
-    let (totals, _) = test_dir.recording().reconcile(Jdk::main());
+    let (totals, _) = test_dir.recording().reconcile();
     println!("{totals:?}");
     let without = totals.get("threads.without_timer").copied().unwrap_or(0);
     assert!(without > 0, "{totals:?}");
@@ -133,7 +133,7 @@ fn cpu_time_of_threads_that_sleep_is_sampled() {
         .run_ok();
     let used = run.numbers("pool used ")[0] as f64;
     let recording = Recording::new(test_dir.file("cpu.jfr"));
-    let (_, samples) = recording.reconcile(jdk);
+    let (_, samples) = recording.reconcile();
     let seen = cpu_nanos(&samples, "pool", 10);
     let (ratio, deviation) = (seen / used, (1e7 / used).sqrt());
     println!("{ratio:.3} +- {deviation:.3} of {used} ns");
@@ -143,7 +143,7 @@ fn cpu_time_of_threads_that_sleep_is_sampled() {
     let counts = recording.counts(jdk);
     assert!(counts["profiler.WallClockSample"] > 0, "{counts:?}");
     assert_eq!(
-        recording.samples(jdk).len(),
+        recording.samples().len(),
         0,
         "no CPU samples were asked for"
     );
@@ -163,7 +163,7 @@ fn native_threads_are_sampled_without_file_descriptors() {
     assert!(run.numbers("looks: ")[0] > 0, "{}", run.stderr);
     assert!(run.numbers("late native: ")[0] > 0, "{}", run.stderr);
     assert_eq!(run.agent_lines(), [""; 0]);
-    let (_, samples) = test_dir.recording().reconcile(Jdk::main());
+    let (_, samples) = test_dir.recording().reconcile();
     let by_label = weights_by(&samples, "label");
     let of_label = |label: &str| weight(&by_label, label) as f64 * 2e6;
     let natives = ["early native", "late native"].map(|n| (n, cpu_nanos(&samples, n, 2), 4e8));

@@ -42,7 +42,7 @@ fn long_scope_is_an_event_that_says_what_changed_in_it() {
             .run_ok();
         assert_eq!(run.stdout, "done\n", "{jdk}: {}", run.stderr);
         let recording = test_dir.recording();
-        let events = recording.events(Jdk::main(), "ctxagent.Scope");
+        let events = recording.events("ctxagent.Scope");
         let scopes = by_value(&events);
         let kinds = if jdk.has_virtual_threads() { 2 } else { 1 };
         let each = |found: &[(i64, i64)]| found.repeat(kinds);
@@ -87,7 +87,7 @@ fn without_the_option_no_scope_is_an_event() {
         .stop_recording_at_end()
         .run_ok();
     let recording = test_dir.recording();
-    assert!(recording.events(Jdk::main(), "ctxagent.Scope").is_empty());
+    assert!(recording.events("ctxagent.Scope").is_empty());
 }
 
 /// Settings of the JDK's recorder: all waits, however short.

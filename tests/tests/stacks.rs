@@ -15,7 +15,7 @@ fn stacks_reach_thread_entry() {
             .run_ok();
         let samples: Vec<_> = test_dir
             .recording()
-            .samples(jdk)
+            .samples()
             .into_iter()
             .filter(|sample| {
                 sample
@@ -77,7 +77,7 @@ fn deny_listed_asgct_is_not_used() {
             "{jdk}\n{}",
             run.stderr
         );
-        let samples = test_dir.recording().samples(jdk);
+        let samples = test_dir.recording().samples();
         let walked = samples
             .iter()
             .filter(|sample| sample.frames().iter().any(|f| f.starts_with("Target.")));
@@ -99,7 +99,7 @@ fn samples_without_walker_have_no_stack() {
             .main("Target", &["burn", "2", "500"])
             .stop_recording_at_end()
             .run_ok();
-        let samples = test_dir.recording().samples(jdk);
+        let samples = test_dir.recording().samples();
         assert!(!samples.is_empty());
         for sample in samples {
             let frames = sample.frames();
@@ -119,10 +119,7 @@ fn stacks_of_a_recursion(options: &str, calls: &str) -> Vec<(usize, bool, bool)>
         .agent(&format!("start,interval=2ms,file=app.jfr,{options}"))
         .main("Recursing", &[calls, "300"])
         .run_ok();
-    let types = "jdk.ExecutionSample,jdk.NativeMethodSample";
-    let samples = test_dir
-        .recording()
-        .events_with_frames(Jdk::main(), types, 4096);
+    let samples = test_dir.recording().samples();
     let deep = samples.iter().filter(|s| s.text("label") == Some("deep"));
     let stacks: Vec<_> = deep
         .map(|sample| {
@@ -186,9 +183,7 @@ fn stacks_of_resumed(jdk: Jdk, collector: &[&str]) -> (usize, usize) {
         .flag("-XX:CompileCommand=dontinline,Work.spin");
     let jvm = collector.iter().fold(jvm, |jvm, flag| jvm.flag(flag));
     jvm.main("Resumed", &["8", "20", "1500"]).run().success();
-    let samples = test_dir
-        .recording()
-        .events_with_frames(jdk, "jdk.ExecutionSample", 100);
+    let samples = test_dir.recording().events("jdk.ExecutionSample");
     let mut counts = (0, 0);
     let mut seen = HashSet::new();
     for sample in &samples {
@@ -282,7 +277,7 @@ fn stacks_of_threads_that_switch_are_right_or_marked() {
             .success();
         let recording = test_dir.recording();
         for event in ["jdk.ExecutionSample", "profiler.WallClockSample"] {
-            let events = recording.events_with_frames(jdk, event, 100);
+            let events = recording.events(event);
             let counts = KnownCalls::count(&events);
             println!("JDK {}, {event}: {counts:?}", jdk.version);
             let KnownCalls {
@@ -371,7 +366,7 @@ fn stacks_equal_those_of_get_stack_trace_and_the_recorder() {
         let known = printed_chains(&run.stdout);
         let [ours, theirs] = ["app.jfr", "theirs.jfr"].map(|name| {
             let recording = Recording::new(test_dir.file(name));
-            let events = recording.events_with_frames(jdk, "jdk.ExecutionSample", 200);
+            let events = recording.events("jdk.ExecutionSample");
             assert_known_chains(&events, &known)
         });
         println!("{jdk}: {} chains, {ours:?} and {theirs:?}", known.len());

@@ -89,8 +89,8 @@ fn endpoint_starts_dumps_and_stops() {
         let dump = Recording::new(dump);
         let report = dump.ctxjfr(&["report", "FILE", "--by", "operation"]).stdout;
         assert!(report.contains("GET /orders/{id}"), "{jdk}: {report}");
-        let in_dump = labelled(&dump.samples(Jdk::main()));
-        let whole = Recording::new(test_dir.file("app.jfr")).samples(Jdk::main());
+        let in_dump = labelled(&dump.samples());
+        let whole = Recording::new(test_dir.file("app.jfr")).samples();
         println!(
             "{jdk}: {in_dump} of {} labelled samples in the dump",
             labelled(&whole)
@@ -183,7 +183,7 @@ fn property_starts_with_the_service() {
         "{}",
         output.stdout
     );
-    let samples = test_dir.recording().samples(Jdk::main());
+    let samples = test_dir.recording().samples();
     assert!(samples.len() > 15 && labelled(&samples) == 0);
 }
 

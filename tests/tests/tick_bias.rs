@@ -27,7 +27,7 @@ fn in_step_with_the_tick(options: &str, load: [&str; 5]) {
         .unwrap()
         .parse()
         .unwrap();
-    let samples = test_dir.recording().samples(jdk);
+    let samples = test_dir.recording().samples();
     let weights = weights_by(&samples, "phase");
     let of = |phase: &str| *weights.get(&Some(phase.to_owned())).unwrap_or(&0) as f64;
     let both = of("A") + of("B");

@@ -41,9 +41,9 @@ fn wall_clock_time_is_sampled_by_label() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let (recording, truth) = walls(jdk, &test_dir, "event=wall,wall=20ms");
-        let events = recording.events(Jdk::main(), WALL);
+        let events = recording.events(WALL);
         let sums = by_label(&events);
-        let totals = recording.totals(Jdk::main());
+        let totals = recording.totals();
         println!("{jdk}: {sums:?} {totals:?}");
         let get = |name: &str| totals.get(name).copied().unwrap_or(0);
         assert_eq!(truth.len(), 5, "{truth:?}");
@@ -122,8 +122,8 @@ fn long_sleepers_are_probed_rarely() {
     println!("{looks} looks for {due} visits");
     assert!(looks * 5 < due, "{looks} looks for {due} visits");
     let recording = test_dir.recording();
-    let sums = by_label(&recording.events(Jdk::main(), WALL));
-    let totals = recording.totals(Jdk::main());
+    let sums = by_label(&recording.events(WALL));
+    let totals = recording.totals();
     let get = |name: &str| totals.get(name).copied().unwrap_or(0);
     let idle = sums[&("idle".to_owned(), "STATE_SLEEPING".to_owned())];
     println!("{sums:?} {totals:?}");
@@ -143,8 +143,8 @@ fn rate_limit_keeps_sum_of_samples() {
         .main("Walls", &["4"])
         .run_ok();
     let recording = test_dir.recording();
-    let events = recording.events(Jdk::main(), WALL);
-    let totals = recording.totals(Jdk::main());
+    let events = recording.events(WALL);
+    let totals = recording.totals();
     let get = |name: &str| totals.get(name).copied().unwrap_or(0);
     let written: i64 = events.iter().map(|e| e.number("samples").unwrap()).sum();
     let due =
@@ -173,8 +173,8 @@ fn wall_clock_samples_without_signal_queue() {
         .run_ok();
     assert_eq!(run.agent_lines(), [""; 0]);
     let recording = test_dir.recording();
-    let sums = by_label(&recording.events(Jdk::main(), WALL));
-    let totals = recording.totals(Jdk::main());
+    let sums = by_label(&recording.events(WALL));
+    let totals = recording.totals();
     println!("{sums:?} {totals:?}");
     for label in ["sleep", "park", "monitor", "read", "busy"] {
         // On a machine that stalls a thread may get to its label at the very end only.
@@ -198,7 +198,7 @@ fn thread_in_system_call_is_asleep_with_any_walker() {
         let test_dir = TestDir::new();
         let options = format!("event=wall,wall=20ms,cstack={cstack}");
         let (recording, truth) = walls(Jdk::main(), &test_dir, &options);
-        let sums = by_label(&recording.events(Jdk::main(), WALL));
+        let sums = by_label(&recording.events(WALL));
         let of = |state: &str| {
             let key = ("read".to_owned(), state.to_owned());
             sums.get(&key).copied().unwrap_or(0)
@@ -215,16 +215,16 @@ fn wallthreads_context_samples_only_threads_with_context() {
         let test_dir = TestDir::new();
         let options = "event=wall+cpu,wall=20ms,wallthreads=context";
         let (recording, _) = walls(jdk, &test_dir, options);
-        let events = recording.events(Jdk::main(), WALL);
+        let events = recording.events(WALL);
         assert!(!events.is_empty());
         let unlabelled: Vec<&Event> = events
             .iter()
             .filter(|e| e.text("label").is_none())
             .collect();
         assert_eq!(unlabelled.len(), 0, "{:?}", unlabelled.first());
-        let totals = recording.totals(Jdk::main());
+        let totals = recording.totals();
         assert!(totals.get("wall.unlabelled").is_some_and(|n| *n > 100));
-        let cpu = recording.samples(Jdk::main());
+        let cpu = recording.samples();
         assert!(cpu.iter().any(|e| e.text("label") == Some("busy")));
     }
 }
@@ -258,7 +258,7 @@ fn taken_back(jdk: Jdk, until: &str) {
     assert!(are_all, "{lines:?}");
     let state: Vec<_> = run.lines_after("state: ").collect();
     assert_eq!(state, ["recording"], "{until}");
-    let totals = test_dir.recording().totals(Jdk::main());
+    let totals = test_dir.recording().totals();
     println!("{jdk} {until}: {totals:?}");
     let get = |name: &str| totals.get(name).copied().unwrap_or(0);
     assert_eq!(
@@ -294,7 +294,7 @@ impl Unmounted {
             (label.to_owned(), millis.parse().unwrap())
         };
         let waited = run.stdout.lines().map(line).collect();
-        let events = test_dir.recording().events_with_frames(jdk, WALL, 100);
+        let events = test_dir.recording().events(WALL);
         Self {
             jdk,
             test_dir,
@@ -378,7 +378,7 @@ fn virtual_threads_that_wait_are_sampled_by_label_and_state() {
             run.assert_waits(label, state);
             run.assert_stacks(label, state);
         }
-        let totals = run.test_dir.recording().totals(Jdk::main());
+        let totals = run.test_dir.recording().totals();
         let get = |name: &str| totals.get(name).copied().unwrap_or(0);
         assert_eq!(
             get("wall.unmounted"),
@@ -424,9 +424,7 @@ fn settings_name_profile_kind_and_periods() {
             .main("Target", &["burn", "1", "100"])
             .stop_recording_at_end()
             .run_ok();
-        let settings = test_dir
-            .recording()
-            .events(Jdk::main(), "jdk.ActiveSetting");
+        let settings = test_dir.recording().events("jdk.ActiveSetting");
         let told = settings
             .iter()
             .map(|event| (event.text("name").unwrap(), event.text("value").unwrap()))

@@ -87,7 +87,7 @@ fn recording_continues_when_disk_has_room_again() {
     let samples = check_run(&test_dir, &run, "five faults", MANY);
     let sum = |name: &str| -> i64 {
         let files = test_dir.recordings();
-        let totals = files.iter().map(|file| file.totals(Jdk::main()));
+        let totals = files.iter().map(Recording::totals);
         totals.filter_map(|all| all.get(name).copied()).sum()
     };
     println!(
@@ -130,7 +130,7 @@ fn counters_do_not_pile_up_while_disk_is_full() {
     });
     let run = jvm.end();
     assert_eq!(counts(&run).1, FAILING);
-    recording.reconcile(Jdk::main());
+    recording.reconcile();
     let bytes = fs::read(recording.path()).unwrap();
     let most = Chunks::new(&bytes).map(|chunk| {
         let stats = ParsedChunk::new(&chunk).unwrap().stats();
@@ -169,10 +169,10 @@ fn discarded_samples_count_as_lost() {
     assert_eq!(run.agent_lines().into_iter().find(odd), None);
     // What is in the file is what counts as written.
     let recording = test_dir.recording();
-    let samples = recording.samples(Jdk::main()).len() as u64;
+    let samples = recording.samples().len() as u64;
     assert_eq!(samples, of("written") + of("written.split"));
     // So it is with the periods of sleeping threads, by the repeats that stand for them.
-    let walls = recording.events(Jdk::main(), "profiler.WallClockSample");
+    let walls = recording.events("profiler.WallClockSample");
     let periods = walls.iter().map(|wall| wall.number("samples").unwrap());
     let written = of("wall.written") + of("wall.repeats_written");
     assert_eq!(u64::try_from(periods.sum::<i64>()).unwrap(), written);
@@ -205,7 +205,7 @@ fn file_finished_at_third_try_loses_nothing() {
     let files = test_dir.recordings();
     assert!(files.len() >= 2, "{files:?}");
     for file in &files {
-        let (totals, samples) = file.reconcile(Jdk::main());
+        let (totals, samples) = file.reconcile();
         println!("{} samples", samples.len());
         assert!(!totals.contains_key("lost.write"), "{totals:?}");
         assert!(!totals.contains_key("write.errors"), "{totals:?}");
@@ -231,10 +231,10 @@ fn unfinishable_file_is_tried_three_times() {
     assert!(run.stdout.contains("stopped; recording is "));
     let files = test_dir.recordings();
     // What was flushed before is there. It has no counters: they come with the end of a file.
-    let before = files[0].samples(Jdk::main()).len();
+    let before = files[0].samples().len();
     let mut lost = 0;
     for file in &files[1..] {
-        let (totals, samples) = file.reconcile(Jdk::main());
+        let (totals, samples) = file.reconcile();
         println!("{} samples, {totals:?}", samples.len());
         let of = |name: &str| totals.get(name).copied().unwrap_or(0);
         assert_eq!(of("alloc.seen"), allocations(of), "{totals:?}");
@@ -243,7 +243,7 @@ fn unfinishable_file_is_tried_three_times() {
     }
     println!("{before} samples before the end that failed, {lost} lost with it");
     assert!(before > 0 && lost > 0, "{before} {lost}");
-    let after = files[1..].iter().flat_map(|f| f.samples(Jdk::main()));
+    let after = files[1..].iter().flat_map(Recording::samples);
     let known = |s: &Event| s.text("work") == Some("after") && !s.frames().is_empty();
     assert!(
         after.filter(known).count() > 0,
@@ -254,7 +254,7 @@ fn unfinishable_file_is_tried_three_times() {
     let lost: u64 = run.stdout.lines().filter_map(lost_signals).sum();
     assert_eq!(of("signals"), of("written") + lost, "{}", run.stdout);
     assert_eq!(of("alloc.seen"), allocations(of), "{}", run.stdout);
-    let samples = files.iter().map(|f| f.samples(Jdk::main()).len() as u64);
+    let samples = files.iter().map(|f| f.samples().len() as u64);
     assert_eq!(
         samples.sum::<u64>(),
         of("written") + of("written.split"),
@@ -302,7 +302,7 @@ fn file_size_limit_costs_only_what_is_beyond() {
         .stop_recording_at_end()
         .run_ok();
     assert_eq!(run.agent_lines(), [""; 0]);
-    let (_, samples) = test_dir.recording().reconcile(Jdk::main());
+    let (_, samples) = test_dir.recording().reconcile();
     assert!(!samples.is_empty());
     // One that reaches the limit: the process goes on, and what is in the file opens.
     let test_dir = TestDir::new();
@@ -317,5 +317,5 @@ fn file_size_limit_costs_only_what_is_beyond() {
     assert!(said.iter().any(told), "{said:?}");
     let recording = test_dir.recording();
     recording.jfr(Jdk::main(), &["summary"]).success();
-    assert!(!recording.samples(Jdk::main()).is_empty());
+    assert!(!recording.samples().is_empty());
 }

@@ -48,7 +48,7 @@ fn moved_recording_is_continued_in_place() {
     println!("{}", run.stderr);
     assert_eq!(run.stderr.matches("was moved").count(), 1, "{}", run.stderr);
     assert!(test_dir.recordings().is_empty());
-    let (_, samples) = Recording::new(test_dir.file("away/b.jfr")).reconcile(Jdk::main());
+    let (_, samples) = Recording::new(test_dir.file("away/b.jfr")).reconcile();
     assert!(!samples.is_empty());
 }
 
@@ -81,7 +81,7 @@ fn deleted_or_overwritten_recording_continues_in_another_file() {
         if !deleted {
             assert_eq!(fs::read(test_dir.file("app.jfr")).unwrap(), b"a novel");
         }
-        let (totals, samples) = Recording::new(test_dir.file(name)).reconcile(Jdk::main());
+        let (totals, samples) = Recording::new(test_dir.file(name)).reconcile();
         println!("{totals:?}");
         assert!(!samples.is_empty());
     }
@@ -140,7 +140,7 @@ fn closed_standard_streams_do_not_reach_our_files() {
             run.stderr
         );
         let recording = test_dir.recording();
-        assert!(!recording.samples(Jdk::main()).is_empty());
+        assert!(!recording.samples().is_empty());
         for file in [recording.path(), &test_dir.file("app.log")] {
             let bytes = fs::read(file).unwrap();
             assert!(!contains(&bytes, "application's own"), "{}", file.display());

@@ -78,7 +78,7 @@ fn abandoned_start_leaves_older_or_finished_recording() {
         let same = fs::read(test_dir.file("app.jfr")).unwrap() == before;
         assert_eq!(same, stays);
         // The counters come with the end of a file.
-        let totals = test_dir.recording().totals(Jdk::main());
+        let totals = test_dir.recording().totals();
         assert!(totals.contains_key("signals"), "{totals:?}");
     }
 }
@@ -107,7 +107,7 @@ fn hanging_close_does_not_block_exit() {
         assert_eq!(counts(&run), (2, 1));
         // All was written before: the file is whole, and the end as ever.
         assert_eq!(run.agent_lines(), [""; 0]);
-        let (_, samples) = recording.reconcile(Jdk::main());
+        let (_, samples) = recording.reconcile();
         println!("{} samples", samples.len());
         Some(())
     });
@@ -147,10 +147,10 @@ fn hanging_log_blocks_neither_application_nor_exit() {
             let recording = test_dir.recording();
             // The log hangs, so it cannot tell that the end was too late. The last write brings the
             // counters.
-            if recording.totals(Jdk::main()).is_empty() {
+            if recording.totals().is_empty() {
                 return None;
             }
-            recording.reconcile(Jdk::main());
+            recording.reconcile();
             Some(())
         });
     }
@@ -240,6 +240,6 @@ fn samples_lost_to_hang_are_counted() {
     assert!(of("lost.no_slot") > 0, "{}", run.stdout);
     assert_eq!(of("signals"), of("written") + lost, "{}", run.stdout);
     // The disk came back: the file says the same.
-    let (totals, _) = test_dir.recording().reconcile(Jdk::main());
+    let (totals, _) = test_dir.recording().reconcile();
     assert!(totals["lost.no_slot"] > 0, "{totals:?}");
 }
