@@ -128,7 +128,7 @@ fn report_equals_that_of_the_dump() {
         let dump = test_dir.file("dump.jfr");
         fs::rename(test_dir.file("dump.bin"), &dump).unwrap();
         let dump = Recording::new(dump);
-        let late = dump.events(Jdk::main(), "ctxagent.LateLabel").len();
+        let late = dump.events("ctxagent.LateLabel").len();
         let arguments = ["report", "FILE", "--by", "operation", "--json", "--limit=0"];
         let theirs: Value = serde_json::from_str(&dump.ctxjfr(&arguments).stdout).unwrap();
         let ours = json(&output, "ctxagent/report");
