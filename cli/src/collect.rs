@@ -17,6 +17,7 @@ mod sources;
 mod stacks;
 mod sums;
 mod terms;
+mod thread_names;
 mod type_work;
 
 pub(crate) use chunk::{ChunkSums, Start, collect_chunk, collect_chunk_from};

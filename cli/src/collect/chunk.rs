@@ -17,6 +17,7 @@ use super::scopes::ScopeIndex;
 use super::sources::{value, value_number, wants_thread_of};
 use super::stacks::{FrameName, StackList, StackNumbers};
 use super::terms::ChunkTerm;
+use super::thread_names::ThreadNames;
 use super::type_work::{ChunkTypeSums, TypeWork};
 use crate::filter::{EXECUTION, Events, Unit};
 use crate::shared::SharedTexts;
@@ -126,18 +127,21 @@ fn collect_each_from(
     scopes: Option<&Arc<ScopeIndex>>,
 ) -> Vec<ChunkSums> {
     let facts = ChunkFacts::of(chunk, scopes);
-    let queries = queries.iter();
-    let collectors = queries.map(|query| Collector::new(start, file, chunk, &facts, query));
+    let collectors = queries.iter();
+    let collectors = collectors.map(|query| Collector::new(start, file, chunk, &facts, query));
     let mut collectors: Vec<Collector<'_>> = collectors.collect();
     let wants = |ty: &Type| collectors.iter().any(|collector| collector.wants(ty));
     let mut samples = chunk.samples(wants);
     let mut joined_values = Vec::new();
+    let names_threads = queries.iter().any(Query::names_threads);
+    let mut thread_names = ThreadNames::default();
     // What cannot be read is among the chunk's damages.
     while let Some(sample) = samples.next_readable() {
         if sample.offset >= start.offset {
             facts.joined.join(sample, &mut joined_values);
             let labelled = LabelledSample {
                 sample,
+                thread_name: names_threads.then(|| thread_names.number(sample)).flatten(),
                 late: facts.late.near(sample),
                 joined: &facts.joined,
                 joined_values: &joined_values,

@@ -11,7 +11,7 @@ use super::chunk::{ChunkSums, collect_chunk_each};
 use super::counters::FileCounters;
 use super::process::ProcessFacts;
 use super::query::{ATTRIBUTE_PREFIX, BUILT_IN, Query, key_of};
-use super::scopes::ScopeIndex;
+use super::scopes::ScopeSearch;
 use super::stacks::{FrameName, StackList, StackTable};
 use super::sums::{Sum, TypeSums, Values, add_all};
 use super::terms::Terms;
@@ -251,17 +251,37 @@ pub(crate) fn collect(
     Ok(collected)
 }
 
-/// Reads the files once and sums up for each of the queries, without a check that they make sense.
+/// Sums up for each of the queries, without a check that they make sense. Reads the files once, and
+/// again if they have scopes that label other events.
 pub(crate) fn collect_each(
     files: &[PathBuf],
     queries: &[Query],
     output: &Output,
 ) -> Result<(Vec<Collected>, Outcome), Failure> {
-    let mut all: Vec<Collected> = queries.iter().map(|_| Collected::default()).collect();
-    let scopes = ScopeIndex::read(files, queries, output)?.map(Arc::new);
-    let work = |file, chunk: &ParsedChunk<'_>| -> Vec<ChunkSums> {
+    let search = ScopeSearch::new(files, queries);
+    let collected = pass(files, queries, output, |file, chunk| {
+        if search.add(file, chunk) {
+            return Vec::new(); // there will be another pass
+        }
+        collect_chunk_each(file, chunk, queries, None)
+    })?;
+    if !search.has_found() {
+        return Ok(collected);
+    }
+    let scopes = search.into_index(&collected.1).map(Arc::new);
+    pass(files, queries, output, |file, chunk| {
         collect_chunk_each(file, chunk, queries, scopes.as_ref())
-    };
+    })
+}
+
+/// Reads the files and merges what `work` gives for each chunk.
+fn pass(
+    files: &[PathBuf],
+    queries: &[Query],
+    output: &Output,
+    work: impl Fn(usize, &ParsedChunk<'_>) -> Vec<ChunkSums> + Sync,
+) -> Result<(Vec<Collected>, Outcome), Failure> {
+    let mut all: Vec<Collected> = queries.iter().map(|_| Collected::default()).collect();
     let outcome = input::for_each_chunk(files, output, work, |sums| {
         for (collected, sums) in all.iter_mut().zip(sums) {
             collected.merge(sums);

@@ -10,6 +10,8 @@ use super::late::{LateLabel, better};
 #[derive(Clone, Copy)]
 pub(super) struct LabelledSample<'s, 'c> {
     pub(super) sample: &'s Sample<'c>,
+    /// Number of its thread's name, if a query asks for it.
+    pub(super) thread_name: Option<u32>,
     /// What its thread was given later.
     pub(super) late: &'s [LateLabel<'c>],
     pub(super) joined: &'c JoinedLabels,

@@ -53,4 +53,10 @@ impl Query {
             moments: false,
         }
     }
+
+    /// Whether it asks for the names of threads.
+    pub(super) fn names_threads(&self) -> bool {
+        let terms = self.filter.terms.iter().map(|term| &term.key);
+        self.keys.iter().chain(terms).any(|key| key == THREAD)
+    }
 }

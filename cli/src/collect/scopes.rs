@@ -6,7 +6,8 @@
 //! value is [`UNKNOWN`].
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ctxagent_events::SCOPE;
 use hashbrown::HashMap;
@@ -15,8 +16,7 @@ use jfr_format::read::{ParsedChunk, Sample};
 use super::query::Query;
 use super::scope_clock::{ClockPair, JdkClock, Process, Reach, span};
 use crate::filter::Events;
-use crate::input;
-use crate::output::{Failure, Output};
+use crate::input::{self, Outcome};
 use crate::shared::{MAX_COLUMNS, cut};
 
 /// The value of an attribute that is not known for certain.
@@ -164,23 +164,58 @@ fn wants_others(query: &Query) -> bool {
     !names.iter().all(is_ours)
 }
 
-impl ScopeIndex {
-    /// Reads the scopes of the files, if events may be wanted that have no labels of their own.
-    pub(super) fn read(
-        files: &[PathBuf],
-        queries: &[Query],
-        output: &Output,
-    ) -> Result<Option<Self>, Failure> {
-        if !queries.iter().any(wants_others) || files.iter().any(|file| input::is_stdin(file)) {
-            return Ok(None);
+/// The scopes of the chunks that a pass reads. Most recordings have none: then its sums are whole,
+/// and nothing is read twice.
+#[derive(Debug, Default)]
+pub(super) struct ScopeSearch {
+    is_wanted: bool,
+    has_found: AtomicBool,
+    /// With file and offset, as threads find them in any order.
+    chunks: Mutex<Vec<(usize, u64, ChunkScopes)>>,
+}
+
+impl ScopeSearch {
+    /// Searches if events may be wanted that have no labels of their own.
+    pub(super) fn new(files: &[PathBuf], queries: &[Query]) -> Self {
+        let is_readable_twice = !files.iter().any(|file| input::is_stdin(file));
+        Self {
+            is_wanted: is_readable_twice && queries.iter().any(wants_others),
+            ..Self::default()
         }
-        let mut chunks = Vec::new();
-        let work = |_, chunk: &ParsedChunk<'_>| ChunkScopes::of(chunk);
-        let outcome = input::for_each_chunk(files, output, work, |found| chunks.push(found))?;
-        let is_whole = outcome.damages.is_empty() && !chunks.iter().any(|chunk| chunk.unwritten);
-        Ok(Self::of(chunks, is_whole))
     }
 
+    /// Takes a chunk's scopes. Returns whether any chunk so far has some.
+    pub(super) fn add(&self, file: usize, chunk: &ParsedChunk<'_>) -> bool {
+        if !self.is_wanted {
+            return false;
+        }
+        let found = ChunkScopes::of(chunk);
+        if !found.scopes.is_empty() {
+            self.has_found.store(true, Ordering::Relaxed); // only saves work
+        }
+        let chunks = self.chunks.lock();
+        let mut chunks = chunks.unwrap_or_else(PoisonError::into_inner);
+        chunks.push((file, chunk.offset(), found));
+        self.has_found()
+    }
+
+    /// Whether the sums need another pass.
+    pub(super) fn has_found(&self) -> bool {
+        self.has_found.load(Ordering::Relaxed)
+    }
+
+    /// The scopes that a pass with this outcome found, if they can be used.
+    pub(super) fn into_index(self, outcome: &Outcome) -> Option<ScopeIndex> {
+        let chunks = self.chunks.into_inner();
+        let mut chunks = chunks.unwrap_or_else(PoisonError::into_inner);
+        chunks.sort_unstable_by_key(|&(file, offset, _)| (file, offset));
+        let chunks: Vec<ChunkScopes> = chunks.into_iter().map(|(_, _, found)| found).collect();
+        let is_whole = outcome.damages.is_empty() && !chunks.iter().any(|chunk| chunk.unwritten);
+        ScopeIndex::of(chunks, is_whole)
+    }
+}
+
+impl ScopeIndex {
     /// `is_whole`: no scope is missing between those that are there.
     fn of(chunks: Vec<ChunkScopes>, is_whole: bool) -> Option<Self> {
         let mut process = None;

@@ -50,7 +50,7 @@ pub(super) fn value<'c>(labelled: &LabelledSample<'_, 'c>, source: Source) -> Op
     match source {
         Source::Column(column) => labelled.column_value(column),
         Source::Joined(label) => labelled.joined_value(label),
-        Source::Thread => sample.thread().map(|thread| name_of(&thread)),
+        Source::Thread => thread_name(sample),
         Source::State => sample.state(),
         Source::Event => Some(&sample.ty().name),
         Source::Absent => None,
@@ -64,6 +64,11 @@ fn name_of<'c>(thread: &Thread<'c>) -> &'c str {
         "" if thread.is_virtual => NAMELESS_VIRTUAL,
         name => whole_name(cut(name)),
     }
+}
+
+/// What a sample's thread is called.
+pub(super) fn thread_name<'c>(sample: &Sample<'c>) -> Option<&'c str> {
+    sample.thread().map(|thread| name_of(&thread))
 }
 
 /// Whether the sample's thread is wanted, by its whole name or as the kernel cut it.
@@ -90,7 +95,7 @@ pub(super) fn value_number(labelled: &LabelledSample<'_, '_>, source: Source) ->
     match source {
         Source::Column(column) => labelled.column_entry(column).map(u32::from),
         Source::Joined(label) => labelled.joined_number(label),
-        Source::Thread => labelled.sample.thread_entry().map(u32::from),
+        Source::Thread => labelled.thread_name,
         Source::State => labelled.sample.state_entry().map(u32::from),
         Source::Event | Source::Absent => None,
     }
