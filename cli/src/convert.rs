@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`profile`] | what every format is made of: sums by labels and stack |
 //! | [`protobuf`], [`thrift`] | messages in these encodings |
+//! | [`parts`] | an export in several files |
 //! | [`pprof`], [`otlp`] with [`resource`], [`collapsed`], [`speedscope`], [`firefox`], [`csv`], [`parquet`] | a format each |
 
 mod collapsed;
@@ -11,6 +12,7 @@ mod csv;
 mod firefox;
 mod otlp;
 mod parquet;
+mod parts;
 mod pprof;
 mod profile;
 mod protobuf;
@@ -109,6 +111,12 @@ pub(crate) fn run(args: &ConvertArgs, output: &mut Output) -> Result<bool, Failu
         ));
     }
     let target = target(args, writer.ending);
+    if args.max_message.is_some() && (args.output.format != ExportFormat::Otlp || target.is_none())
+    {
+        return Err(Failure::Usage(
+            "--max-message is for files of otlp: they alone have parts".to_owned(),
+        ));
+    }
     match &target {
         Some(path) if args.files.iter().any(|file| input::same_file(file, path)) => {
             return Err(Failure::Usage(format!("{} is an input", path.display())));
@@ -133,19 +141,38 @@ pub(crate) fn run(args: &ConvertArgs, output: &mut Output) -> Result<bool, Failu
     match target {
         None => (writer.write)(&profile, output.writer())?,
         Some(path) => {
-            output::write_file_with(&path, args.force, |file| {
-                let mut file = BufWriter::with_capacity(256 << 10, file);
-                (writer.write)(&profile, &mut file)?;
-                file.flush()
-            })?;
+            let more = write_files(args, &writer, &profile, &path)?;
             let amounts = profile.kinds.iter();
             let amounts: Vec<String> = amounts
                 .map(|kind| kind.unit.amount(kind.total.value))
                 .collect();
-            let path = output.clean(&path.display().to_string());
+            let mut path = output.clean(&path.display().to_string());
+            if let Some(last) = more.last() {
+                let last = output.clean(&last.display().to_string());
+                let more = text::count(more.len() as u64, "more file");
+                path = format!("{path} and {more}, to {last}");
+            }
             let samples = text::count(profile.samples(), "sample");
             output.line(format!(" {path} ({samples}: {})", amounts.join(", ")))?;
         }
     }
     Ok(outcome.warn_damages())
+}
+
+/// Writes the file. Returns those beside it that have the rest.
+fn write_files(
+    args: &ConvertArgs,
+    writer: &Writer,
+    profile: &Profile,
+    path: &Path,
+) -> Result<Vec<PathBuf>, Failure> {
+    if args.output.format == ExportFormat::Otlp {
+        return parts::write(args, profile, path);
+    }
+    output::write_file_with(path, args.force, |file| {
+        let mut file = BufWriter::with_capacity(256 << 10, file);
+        (writer.write)(profile, &mut file)?;
+        file.flush()
+    })?;
+    Ok(Vec::new())
 }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::Range;
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::termios::tcgetwinsize;
 
@@ -319,41 +319,77 @@ pub(crate) fn write_file_with(
     replace: bool,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let fail = |what: &str, error: &io::Error| {
-        Failure::Finding(format!("{}: {what}: {error}", path.display()))
-    };
-    check_target(path, replace)?;
-    let Some(name) = path.file_name() else {
-        return Err(Failure::Usage(format!(
-            "'{}' names no file",
-            path.display()
-        )));
-    };
-    let mut temporary_name = std::ffi::OsString::from(".");
-    temporary_name.push(name);
-    temporary_name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = path.with_file_name(temporary_name);
-    let mut options = std::fs::OpenOptions::new();
-    let mut file = options
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&temporary)
-        .map_err(|error| fail("cannot create", &error))?;
-    let written = write(&mut file).and_then(|()| file.sync_data());
-    // A link fails if the name exists, so that a file made meanwhile is not lost.
-    let published = written.and_then(|()| {
-        if replace {
-            std::fs::rename(&temporary, path)
-        } else {
-            std::fs::hard_link(&temporary, path)
-        }
-    });
-    if published.is_err() || !replace {
-        let _ = std::fs::remove_file(&temporary);
+    StagedFile::write(path, replace, write)?.publish()
+}
+
+/// A complete file that does not have its name yet. It is gone if it does not get it.
+#[derive(Debug)]
+pub(crate) struct StagedFile {
+    path: PathBuf,
+    temporary: PathBuf,
+    replace: bool,
+}
+
+impl StagedFile {
+    /// Writes it.
+    pub(crate) fn write(
+        path: &Path,
+        replace: bool,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<Self, Failure> {
+        use std::os::unix::fs::OpenOptionsExt;
+        check_target(path, replace)?;
+        let Some(name) = path.file_name() else {
+            return Err(Failure::Usage(format!(
+                "'{}' names no file",
+                path.display()
+            )));
+        };
+        let mut temporary_name = std::ffi::OsString::from(".");
+        temporary_name.push(name);
+        temporary_name.push(format!(".{}.tmp", std::process::id()));
+        let temporary = path.with_file_name(temporary_name);
+        let mut options = std::fs::OpenOptions::new();
+        let mut file = options
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&temporary)
+            .map_err(|error| cannot("create", path, &error))?;
+        let staged = Self {
+            path: path.to_owned(),
+            temporary,
+            replace,
+        };
+        let written = write(&mut file).and_then(|()| file.sync_data());
+        written.map_err(|error| cannot("write", path, &error))?;
+        Ok(staged)
     }
-    published.map_err(|error| fail("cannot write", &error))
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives it its name.
+    pub(crate) fn publish(self) -> Result<(), Failure> {
+        // A link fails if the name exists, so that a file made meanwhile is not lost.
+        let published = if self.replace {
+            std::fs::rename(&self.temporary, &self.path)
+        } else {
+            std::fs::hard_link(&self.temporary, &self.path)
+        };
+        published.map_err(|error| cannot("write", &self.path, &error))
+    }
+}
+
+impl Drop for StagedFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.temporary); // renamed, or to be forgotten
+    }
+}
+
+fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
+    Failure::Finding(format!("{}: cannot {what}: {error}", path.display()))
 }
 
 #[cfg(test)]

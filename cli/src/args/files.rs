@@ -205,6 +205,25 @@ impl NumericLabel {
     }
 }
 
+/// Size of a message: no smaller one has room for every sample.
+const MIN_MESSAGE: u64 = 64 << 10;
+
+/// A number of bytes, or with `k` or `m`; 0: no limit.
+fn message_size(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.as_bytes() {
+        [digits @ .., b'k'] => (digits.len(), 10),
+        [digits @ .., b'm'] => (digits.len(), 20),
+        digits => (digits.len(), 0),
+    };
+    let number: u64 = text[..digits].parse().map_err(|_| "no number of bytes")?;
+    match number.checked_mul(1 << shift) {
+        Some(0) => Ok(u64::MAX),
+        Some(size) if size >= MIN_MESSAGE => Ok(size),
+        Some(_) => Err("at least 64k, or 0 for no limit".to_owned()),
+        None => Err("too large".to_owned()),
+    }
+}
+
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -230,6 +249,10 @@ pub(crate) struct ConvertArgs {
     /// In pprof, values of this label that are whole numbers become numbers, of this unit. May be repeated.
     #[arg(long, value_name = "KEY[=UNIT]", value_parser = NumericLabel::parse)]
     pub(crate) numeric: Vec<NumericLabel>,
+    /// Largest message in otlp, 4m unless said otherwise; what is more goes to NAME-2.otlp, NAME-3.otlp, ...
+    /// 0: no limit.
+    #[arg(long, value_name = "BYTES", value_parser = message_size)]
+    pub(crate) max_message: Option<u64>,
     /// Replace an existing file.
     #[arg(long)]
     pub(crate) force: bool,

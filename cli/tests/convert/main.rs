@@ -11,6 +11,7 @@ mod joined;
 mod labels;
 mod otlp;
 mod parquet;
+mod parts;
 mod pprof;
 mod totals;
 mod wire;

@@ -149,6 +149,11 @@ impl Decoded {
         (&self.dictionary.strings[*key], value.as_deref().unwrap())
     }
 
+    pub(crate) fn has_profile(&self, name: &str) -> bool {
+        let names = &self.dictionary.strings;
+        self.profiles.iter().any(|p| names[p.sample_type.0] == name)
+    }
+
     /// The sums of a profile by an attribute.
     pub(crate) fn totals(&self, profile: &str, key: &str) -> Totals {
         let names = &self.dictionary.strings;
@@ -169,7 +174,7 @@ impl Decoded {
     }
 
     /// The rules that the message breaks.
-    fn broken_rules(&self) -> BTreeSet<&'static str> {
+    pub(crate) fn broken_rules(&self) -> BTreeSet<&'static str> {
         let mut broken = BTreeSet::new();
         let mut check = |is_kept: bool, rule| {
             if !is_kept {

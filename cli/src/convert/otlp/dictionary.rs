@@ -8,6 +8,16 @@ use crate::convert::protobuf::Message;
 
 const FRAME_TYPE: &str = "profile.frame.type";
 
+/// What OpenTelemetry calls a kind of frame.
+pub(super) fn frame_type(kind: FrameKind) -> Option<&'static str> {
+    match kind {
+        FrameKind::Compiled | FrameKind::Inlined | FrameKind::Interpreted => Some("jvm"),
+        FrameKind::Native | FrameKind::Cpp => Some("native"),
+        FrameKind::Kernel => Some("kernel"),
+        FrameKind::Label | FrameKind::Missing => None,
+    }
+}
+
 /// Numbers of the tables in the dictionary.
 mod table {
     pub(super) const MAPPING: u32 = 1;
@@ -105,13 +115,7 @@ impl<'p> Dictionary<'p> {
         let function = self
             .functions
             .place(name, |&name, message| message.unsigned(1, name));
-        let frame_type = match frame.kind {
-            FrameKind::Compiled | FrameKind::Inlined | FrameKind::Interpreted => Some("jvm"),
-            FrameKind::Native | FrameKind::Cpp => Some("native"),
-            FrameKind::Kernel => Some("kernel"),
-            FrameKind::Label | FrameKind::Missing => None,
-        };
-        let frame_type = frame_type.map_or(0, |name| self.attribute(FRAME_TYPE, name));
+        let frame_type = frame_type(frame.kind).map_or(0, |name| self.attribute(FRAME_TYPE, name));
         let element = (function, frame.line, frame_type);
         self.locations
             .place(element, |&(function, line, frame_type), message| {
@@ -143,20 +147,29 @@ impl<'p> Dictionary<'p> {
         message
     }
 
-    /// All tables as one message; there is no mapping.
-    pub(super) fn message(&self) -> Message {
-        let mut message = Message::default();
-        message.message(table::MAPPING, &Message::default());
-        for encoded in [
+    fn tables(&self) -> [&Message; 6] {
+        [
             &self.locations.encoded,
             &self.functions.encoded,
             &self.links.encoded,
             &self.encoded_strings,
             &self.attributes.encoded,
             &self.stacks.encoded,
-        ] {
-            message.append(encoded);
-        }
+        ]
+    }
+
+    /// Bytes of all tables.
+    pub(super) fn len(&self) -> usize {
+        self.tables().iter().map(|table| table.bytes().len()).sum()
+    }
+
+    /// All tables as one message; there is no mapping.
+    pub(super) fn message(&self) -> Message {
+        let mut message = Message::default();
+        message.message(table::MAPPING, &Message::default());
+        self.tables()
+            .into_iter()
+            .for_each(|table| message.append(table));
         message
     }
 }
