@@ -6,12 +6,14 @@
 //! was joined for one that was taken with the sample.
 //!
 //! Events without attribute columns get those of a scope ([`ScopeIndex`]), under their own names.
+//! So do ids of spans that a sample has as numbers.
 
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 use jfr_format::read::{
-    EntryIndex, Event, Field, Metadata, ParsedChunk, Sample, Type, Value, is_attribute_column,
+    EntryIndex, Event, Field, Metadata, ParsedChunk, Sample, SampleColumns, Type, Value,
+    is_attribute_column,
 };
 
 use super::scope_clock::JdkClock;
@@ -44,6 +46,9 @@ struct Span {
     outer: Option<u32>,
 }
 
+/// Labels of the numbers in [`Sample::span_ids`], as the events call them.
+const SPAN_IDS: [&str; 2] = ["spanId", "localRootSpanId"];
+
 /// The joined labels of a chunk.
 #[derive(Debug, Default)]
 pub(super) struct JoinedLabels {
@@ -52,6 +57,8 @@ pub(super) struct JoinedLabels {
     /// By thread, in the order of their begin.
     spans: HashMap<EntryIndex, Vec<Span>>,
     scopes: Option<(Arc<ScopeIndex>, Option<JdkClock>)>,
+    /// Place of the first label for ids of spans, and the places of the ids' texts.
+    span_ids: Option<(usize, HashMap<u64, u32>)>,
 }
 
 /// The fields of a type that are labels, with their names. Attribute columns are none: such an event
@@ -118,7 +125,35 @@ impl JoinedLabels {
         for spans in joined.spans.values_mut() {
             nest(spans);
         }
+        joined.add_span_ids(chunk);
         joined
+    }
+
+    /// Adds the texts of all ids of spans that the chunk's samples have.
+    fn add_span_ids(&mut self, chunk: &ParsedChunk<'_>) {
+        let has_ids = |ty: &Type| {
+            let index = chunk.metadata().index_of(ty.id);
+            let columns = index.and_then(|index| chunk.sample_columns(index));
+            columns.is_some_and(SampleColumns::has_span_ids)
+        };
+        let mut types = chunk.metadata().types().iter();
+        let first = self.names.len();
+        if first + SPAN_IDS.len() > MAX_COLUMNS || !types.any(has_ids) {
+            return;
+        }
+        self.names.extend(SPAN_IDS.map(Arc::from));
+        let mut texts: HashMap<u64, u32> = HashMap::new();
+        let mut samples = chunk.samples(has_ids);
+        while let Some(sample) = samples.next_readable() {
+            for id in sample.span_ids.into_iter().filter(|&id| id != 0) {
+                texts.entry(id).or_insert_with(|| {
+                    // Tracers show them without a sign.
+                    self.values.push(id.to_string().into());
+                    number(self.values.len() - 1)
+                });
+            }
+        }
+        self.span_ids = Some((first, texts));
     }
 
     /// Adds what the events of a type say in one field.
@@ -180,6 +215,11 @@ impl JoinedLabels {
             let found = scopes.values_of(clock.as_ref(), sample);
             for (value, found) in values.iter_mut().zip(found).take(scopes.names().len()) {
                 *value = found;
+            }
+        }
+        if let Some((first, texts)) = &self.span_ids {
+            for (value, id) in values[*first..].iter_mut().zip(sample.span_ids) {
+                *value = texts.get(&id).copied();
             }
         }
         let thread = sample.thread_entry();

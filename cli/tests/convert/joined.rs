@@ -12,6 +12,37 @@ fn fixture(name: &str) -> String {
     fixtures.join(name).to_str().unwrap().to_owned()
 }
 
+/// Datadog's profiler writes ids of spans as numbers with a sign; its tracer shows them without.
+#[test]
+fn samples_of_datadog_have_the_ids_of_their_spans() {
+    let file = fixture("spans-ddprof.jfr.gz");
+    let dir = TestDir::new();
+    let profile = Decoded::new(&converted(&dir, &file, "pprof", &[]));
+    let mut found = [0; 3];
+    for sample in &profile.samples {
+        let runs = |method: &str| sample.stack.iter().any(|frame| frame.0 == method);
+        let (place, expected) = match () {
+            () if runs("Traced.inA") => (0, Some(("42", "1234567890123456789"))),
+            () if runs("Traced.inB") => (1, Some(("18446744073709551614", "17293822569102704641"))),
+            () if runs("Traced.outside") => (2, None),
+            () => continue, // between the begin of a span and of its work, or cut there
+        };
+        let label = |key: &str| {
+            let label = sample.labels.iter().find(|label| label.0 == key);
+            label.map(|label| label.1.as_str())
+        };
+        let ids = label("spanId").zip(label("localRootSpanId"));
+        assert_eq!(ids, expected, "{sample:?}");
+        found[place] += 1;
+    }
+    assert!(found.iter().all(|&count| count > 3), "{found:?}");
+    for key in ["spanId", "localRootSpanId"] {
+        let expected = reported(&dir, &file, "cpu", key);
+        assert_eq!(profile.totals("cpu", key), expected, "{key}");
+        assert_eq!(expected.len(), 3, "{expected:?}");
+    }
+}
+
 /// Checks the labels of every sample of the program's threads. Returns how many had one.
 fn check(file: &str, key: &str, step_key: Option<&str>) -> usize {
     let dir = TestDir::new();

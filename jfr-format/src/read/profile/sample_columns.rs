@@ -18,6 +18,9 @@ const WEIGHTED: [&str; 7] = [
     "datadog.ObjectSample",
 ];
 
+/// What the names of the event types begin with that have ids of the tracer's spans.
+const WITH_SPANS: &str = "datadog.";
+
 /// Whether the type of a field with this name is that of an attribute column.
 pub fn is_attribute_column(type_name: &str) -> bool {
     type_name.ends_with(COLUMN_TYPE_END)
@@ -47,6 +50,8 @@ pub(super) enum FieldDecoder {
     Period,
     Duration,
     Failed,
+    SpanId,
+    RootSpanId,
     SkipVarint,
     Skip(usize),
 }
@@ -90,6 +95,7 @@ impl SampleColumns {
         // last.
         let is_allocation = ty.name.starts_with("jdk.ObjectAllocation");
         let has_weight = WEIGHTED.contains(&&*ty.name);
+        let has_spans = ty.name.starts_with(WITH_SPANS);
         for (position, field) in ty.fields.iter().enumerate() {
             let decoder = match (
                 columns.decoder(metadata, field, position, has_sampled_thread),
@@ -98,6 +104,10 @@ impl SampleColumns {
                 (FieldDecoder::Weight, _) if !has_weight => FieldDecoder::SkipVarint,
                 (FieldDecoder::SkipVarint, "allocationSize" | "tlabSize") if is_allocation => {
                     FieldDecoder::Weight
+                }
+                (FieldDecoder::SkipVarint, "spanId") if has_spans => FieldDecoder::SpanId,
+                (FieldDecoder::SkipVarint, "localRootSpanId") if has_spans => {
+                    FieldDecoder::RootSpanId
                 }
                 (decoder, _) => decoder,
             };
@@ -183,6 +193,12 @@ impl SampleColumns {
     pub fn is_described(&self, column: usize) -> bool {
         let column = self.columns.get(column);
         column.is_some_and(|column| column.is_described)
+    }
+
+    /// Whether the events have ids of a tracer's spans.
+    pub fn has_span_ids(&self) -> bool {
+        let mut decoders = self.decoders.iter();
+        decoders.any(|decoder| matches!(decoder, FieldDecoder::SpanId | FieldDecoder::RootSpanId))
     }
 
     /// Whether the events carry a weight; else it is 1 each.

@@ -37,6 +37,9 @@ pub struct Sample<'c> {
     pub duration_nanos: Option<i64>,
     /// Whether the event says that the stack walk failed (`jdk.CPUTimeSample`).
     pub failed: bool,
+    /// Id of the tracer's span that the thread was in, and of that span's outermost one in this
+    /// process (events of Datadog's profiler); 0 = none.
+    pub span_ids: [u64; 2],
     thread: u32,
     stack: u32,
     state: u32,
@@ -182,6 +185,7 @@ impl<'c> Sample<'c> {
             period_nanos: None,
             duration_nanos: None,
             failed: false,
+            span_ids: [0; 2],
             thread: NONE,
             stack: NONE,
             state: NONE,
@@ -234,6 +238,8 @@ impl<'c> Sample<'c> {
                     self.duration_nanos = Some(data.header.span_nanos(cursor.long()?));
                 }
                 FieldDecoder::Failed => self.failed = cursor.byte()? != 0,
+                FieldDecoder::SpanId => self.span_ids[0] = cursor.varint()?,
+                FieldDecoder::RootSpanId => self.span_ids[1] = cursor.varint()?,
                 FieldDecoder::SecondThread | FieldDecoder::SkipVarint => cursor.skip_varint()?,
                 FieldDecoder::Skip(position) => {
                     match data.metadata.at(plan.columns.index).fields.get(position) {
@@ -252,6 +258,7 @@ impl<'c> Sample<'c> {
         self.context_id = 0;
         (self.period_nanos, self.duration_nanos) = (None, None);
         self.failed = false;
+        self.span_ids = [0; 2];
         (self.thread, self.stack, self.state) = (NONE, NONE, NONE);
         self.attributes = [NONE; INLINE_COLUMNS];
         self.more_attributes.clear();
