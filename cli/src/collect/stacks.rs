@@ -163,6 +163,8 @@ pub(super) struct StackNumbers {
     /// Of samples without a stack.
     no_stack: Option<u32>,
     by_frame: HashMap<FrameKey, u32>,
+    /// Of the methods: each has frames of several lines and kinds.
+    texts: HashMap<EntryIndex, Arc<str>>,
     /// Some of `by_frame`, by hash: most frames are found here.
     recent_frames: Box<[(FrameKey, u32)]>,
     /// The stack at hand, before and after its frames have numbers.
@@ -209,13 +211,9 @@ impl StackNumbers {
         number
     }
 
-    fn push(&mut self, text: &str, kind: FrameKind, line: u32) -> u32 {
+    fn push(&mut self, text: Arc<str>, kind: FrameKind, line: u32) -> u32 {
         let number = number_of(self.frames.len());
-        self.frames.push(FrameName {
-            text: text.into(),
-            kind,
-            line,
-        });
+        self.frames.push(FrameName { text, kind, line });
         number
     }
 
@@ -224,7 +222,7 @@ impl StackNumbers {
         let mut frames = self.frames.iter();
         match frames.rposition(|frame| &*frame.text == text && frame.kind == kind) {
             Some(place) => number_of(place),
-            None => self.push(text, kind, 0),
+            None => self.push(text.into(), kind, 0),
         }
     }
 
@@ -244,7 +242,12 @@ impl StackNumbers {
         let number = self.by_frame.get(&key).copied();
         let number = number.unwrap_or_else(|| {
             let frame = sample.frame(raw);
-            let number = self.push(&frame_text(&frame), FrameKind::of(&frame), line);
+            let text = || Arc::from(frame_text(&frame));
+            let text = match key.method {
+                Some(method) => self.texts.entry(method).or_insert_with(text).clone(),
+                None => text(),
+            };
+            let number = self.push(text, FrameKind::of(&frame), line);
             self.by_frame.insert(key, number);
             number
         });
