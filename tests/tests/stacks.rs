@@ -1,6 +1,6 @@
 //! Stacks: who walks them, how far they reach, and what says that they were cut.
 
-use e2e::recording::{Event, Recording};
+use e2e::recording::{Event, Recording, SAMPLES};
 use e2e::{Jdk, Jvm, TestDir};
 use std::collections::{HashMap, HashSet};
 
@@ -119,7 +119,8 @@ fn stacks_of_a_recursion(options: &str, calls: &str) -> Vec<(usize, bool, bool)>
         .agent(&format!("start,interval=2ms,file=app.jfr,{options}"))
         .main("Recursing", &[calls, "300"])
         .run_ok();
-    let samples = test_dir.recording().samples();
+    // `ctxjfr` cuts events of such a size.
+    let samples = test_dir.recording().events_by_jdk(Jdk::main(), SAMPLES);
     let deep = samples.iter().filter(|s| s.text("label") == Some("deep"));
     let stacks: Vec<_> = deep
         .map(|sample| {

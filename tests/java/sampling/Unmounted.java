@@ -61,8 +61,10 @@ public final class Unmounted {
     }
 
     private static void task(String label, int depth, CountDownLatch begun) throws Exception {
+        // Threads that yield to each other would keep their only carrier from those yet to begin.
+        begun.countDown();
+        begun.await();
         try (RecordingContext context = RecordingContext.where(LABEL, label).build()) {
-            begun.countDown();
             long begin = System.nanoTime();
             long ran = descend(label, depth);
             add(label, System.nanoTime() - begin - ran);
