@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::{Mutex, OnceLock};
 use std::time::SystemTime;
 
-use crate::workspace::{find_tool, root, target};
+use crate::workspace::{find_tool, root, sources, target};
 
 /// Builds all parts, so that no compiler runs during a test.
 pub fn everything() {
@@ -234,15 +234,13 @@ fn api_jar(out: &Path) -> Result<PathBuf, String> {
         return Ok(PathBuf::from(path));
     }
     let jar = root().join("java-api/build/libs/ctxagent-api.jar");
-    let mut sources = vec![
-        root().join("java-api/build.gradle"),
-        root().join("gradle/java-common.gradle"),
-    ];
-    collect_java(&root().join("java-api/src"), &mut sources);
+    let mut inputs = sources(&root().join("java-api/src"), &["java"]);
+    inputs.push(root().join("java-api/build.gradle"));
+    inputs.push(root().join("gradle/java-common.gradle"));
     let stamp = out.join("api.stamp");
     // The stamp is the time before the build: a change during the build is newer.
     let built = jar.is_file().then(|| modified(&stamp));
-    if built.is_some_and(|built| sources.iter().all(|source| modified(source) < built)) {
+    if built.is_some_and(|built| inputs.iter().all(|input| modified(input) < built)) {
         return Ok(jar);
     }
     let began = SystemTime::now();
@@ -274,10 +272,8 @@ fn release_of(source: &Path) -> u32 {
 
 /// Compiles a source tree unless its classes are newer. The sources for each release are compiled
 /// together.
-fn compile(sources: &Path, classes: &Path, api: &Path) -> Result<(), String> {
-    let mut files = Vec::new();
-    collect_java(sources, &mut files);
-    files.sort();
+fn compile(source: &Path, classes: &Path, api: &Path) -> Result<(), String> {
+    let files = sources(source, &["java"]);
     let stamp = classes.join(".stamp");
     let list: Vec<String> = files
         .iter()
@@ -331,25 +327,11 @@ fn compile(sources: &Path, classes: &Path, api: &Path) -> Result<(), String> {
         if !output.status.success() {
             return Err(format!(
                 "{}:\n{}",
-                sources.display(),
+                source.display(),
                 String::from_utf8_lossy(&output.stderr)
             ));
         }
     }
     fs::write(&stamp, list).unwrap();
     Ok(())
-}
-
-fn collect_java(directory: &Path, into: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(directory) else {
-        return;
-    };
-    for entry in entries {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect_java(&path, into);
-        } else if path.extension().is_some_and(|ext| ext == "java") {
-            into.push(path);
-        }
-    }
 }

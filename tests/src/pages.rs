@@ -1,12 +1,10 @@
 //! The pages of the source tree, and the shell commands in them.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::workspace::root;
+use crate::workspace::{root, sources};
 
-/// Directories that hold results, not sources.
-const NOT_SOURCES: &[&str] = &["target", "build", "node_modules"];
 /// What stands on the line before a block that no test runs, followed by the reason.
 const NOT_RUN: &str = "<!-- not run by a test: ";
 
@@ -76,24 +74,9 @@ pub struct ShellBlock {
 
 /// Every page of the source tree, sorted by name.
 pub fn all() -> Vec<Page> {
-    let mut paths = Vec::new();
-    collect(root(), &mut paths);
-    paths.sort();
     let page = |path: PathBuf| Page {
         name: path.strip_prefix(root()).unwrap().display().to_string(),
         text: fs::read_to_string(&path).unwrap(),
     };
-    paths.into_iter().map(page).collect()
-}
-
-fn collect(directory: &Path, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.is_dir() && !name.starts_with('.') && !NOT_SOURCES.contains(&name.as_str()) {
-            collect(&path, into);
-        } else if path.extension().is_some_and(|ext| ext == "md") {
-            into.push(path);
-        }
-    }
+    sources(root(), &["md"]).into_iter().map(page).collect()
 }

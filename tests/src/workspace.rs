@@ -1,5 +1,6 @@
 //! Where things are: the source tree, cargo's results, the tools that `scripts/toolchain.sh` finds.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -19,6 +20,30 @@ pub fn target() -> &'static Path {
         let profile = test_binary.ancestors().nth(2).unwrap();
         profile.parent().unwrap().to_owned()
     })
+}
+
+/// Directories of results, and of what is fetched.
+const NOT_SOURCES: [&str; 3] = ["target", "build", "node_modules"];
+
+/// The source files below a directory with one of these endings, sorted; none if it is not there.
+pub fn sources(directory: &Path, endings: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy();
+        if path.is_dir() {
+            if !name.starts_with('.') && !NOT_SOURCES.contains(&&*name) {
+                found.extend(sources(&path, endings));
+            }
+        } else if path
+            .extension()
+            .is_some_and(|own| endings.iter().any(|end| own == *end))
+        {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
 }
 
 /// The directory that `scripts/toolchain.sh TOOL` prints; `None` if the script says that this

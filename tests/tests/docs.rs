@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use e2e::pages::{self, Page};
-use e2e::workspace::root;
+use e2e::workspace::{root, sources};
 use schema::counter::Counter;
 
 /// A reader has an hour: README, changelog and all of `docs/` together.
@@ -172,25 +172,9 @@ fn cited(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn sources(directory: &Path, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy();
-        let is_source = ["rs", "java", "sh", "toml", "gradle"]
-            .iter()
-            .any(|end| path.extension().is_some_and(|extension| extension == *end));
-        if path.is_dir() && !name.starts_with('.') && !["target", "build"].contains(&&*name) {
-            sources(&path, into);
-        } else if is_source {
-            into.push(path);
-        }
-    }
-}
-
 #[test]
 fn every_page_that_a_source_cites_exists() {
-    let mut files = Vec::new();
-    sources(root(), &mut files);
+    let files = sources(root(), &["rs", "java", "sh", "toml", "gradle"]);
     let mut missing = Vec::new();
     let mut count = 0;
     for file in files {
@@ -257,7 +241,31 @@ fn package(name: &str) -> Option<PathBuf> {
     members.find(is_named).map(|member| root().join(member))
 }
 
-/// `-p jfr-format --bench writer`: such a package, and a target of that name in it.
+/// The filter of `cargo test -p e2e --test context known_split -- --nocapture`: a part of the name of
+/// a function or module somewhere in the package.
+fn has_filtered_tests(words: &[&str], package: &Path) -> bool {
+    let options = words.split(|word| *word == "--").next().unwrap();
+    let mut last = "";
+    let filter = options.iter().skip(2).find(|word| {
+        let is_value = last.starts_with('-');
+        last = word;
+        !is_value && !word.starts_with('-')
+    });
+    filter.is_none_or(|filter| {
+        let mut files = sources(package, &["rs"]).into_iter();
+        files.any(|file| {
+            let text = fs::read_to_string(file).unwrap();
+            let mut names = text.lines().filter_map(|line| {
+                let line = line.trim_start();
+                line.strip_prefix("fn ").or(line.strip_prefix("mod "))
+            });
+            names.any(|name| name.contains(filter))
+        })
+    })
+}
+
+/// `-p jfr-format --bench writer`: such a package, and a target of that name in it; for tests, what
+/// they are filtered by. `make test` runs them, and the benches take minutes each.
 fn is_cargo_command(words: &[&str]) -> bool {
     let Some(name) = value_of(words, "-p") else {
         return true;
@@ -265,6 +273,10 @@ fn is_cargo_command(words: &[&str]) -> bool {
     let Some(package) = package(name) else {
         return false;
     };
+    let is_test = words.get(1) == Some(&"test");
+    if is_test && !has_filtered_tests(words, &package) {
+        return false;
+    }
     [("--test", "tests"), ("--bench", "benches")]
         .iter()
         .all(|(option, targets)| {

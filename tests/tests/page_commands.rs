@@ -3,10 +3,9 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use e2e::pages::{self, ShellBlock};
-use e2e::process::{self, Process, remove_jvm_options};
+use e2e::process::{self, remove_jvm_options};
 use e2e::{Jdk, Jvm, ProcessOutput, TestDir, build, workspace};
 
 /// The process id in the pages.
@@ -14,9 +13,6 @@ const PID: &str = "4711";
 
 /// Where the commands of the quick start write.
 const QUICK_START: &str = "target/quickstart";
-
-/// How long Cargo may compile and run the tests of a package; beside busy processes it takes minutes.
-const COMPILE_LIMIT: Duration = Duration::from_mins(20);
 
 /// Seconds of customers for the tutorial's recording; the demo's own are 20.
 const DEMO_SECONDS: &str = "4";
@@ -242,33 +238,5 @@ fn shell_commands_of_the_pages_succeed() {
     );
     for block in &blocks {
         run(block, Jdk::main());
-    }
-}
-
-/// They are compiled and listed; they run where `make test` runs all. The benches among them take
-/// minutes each; `docs.rs` tests that they exist.
-#[test]
-fn cargo_tests_named_in_text_and_tables_exist() {
-    let pages = pages::all();
-    let commands = pages.iter().flat_map(|page| page.commands(&["cargo"]));
-    // All tests of a package, or of all, are what calls this one.
-    let is_narrow = |c: &String| c.starts_with("cargo test -p ") && c.split(' ').count() > 4;
-    let mut commands: Vec<String> = commands.filter(is_narrow).collect();
-    commands.sort();
-    commands.dedup();
-    assert!(commands.len() > 2, "{commands:?}");
-    for command in commands {
-        let list = if command.contains(" -- ") {
-            "--list"
-        } else {
-            "-- --list"
-        };
-        let mut shell = Command::new("bash");
-        shell.args(["-euo", "pipefail", "-c", &format!("{command} {list}")]);
-        let cargo = Process::start(command_in(shell, workspace::root()), COMPILE_LIMIT);
-        let output = cargo.finish().success();
-        println!("{command}\n{}", output.stdout);
-        let has_tests = output.stdout.lines().any(|line| line.ends_with(": test"));
-        assert!(has_tests, "{command}");
     }
 }
