@@ -37,7 +37,6 @@ public final class Unmounted {
             String label = args[kind];
             all.addAll(Threads.start(true, threads, label, number -> task(label, depth, begun)));
         }
-        begun.await();
         owner.join();
         isOver = true;
         while (all.stream().anyMatch(Thread::isAlive)) {
@@ -61,7 +60,8 @@ public final class Unmounted {
     }
 
     private static void task(String label, int depth, CountDownLatch begun) throws Exception {
-        // Threads that yield to each other would keep their only carrier from those yet to begin.
+        // Threads that yield to each other stay in their carrier's own queue, and can keep it from
+        // those in the common one. None is there if nobody else waits for this.
         begun.countDown();
         begun.await();
         try (RecordingContext context = RecordingContext.where(LABEL, label).build()) {
