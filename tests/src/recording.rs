@@ -63,8 +63,8 @@ impl Frame {
     }
 }
 
-/// Of a text that begins with a fraction, like `.0051Z`, or with none.
-fn fraction_nanos(text: &str) -> i64 {
+/// Nanoseconds of a text that begins with a fraction of a second, like `.0051Z`, or with none.
+pub fn fraction_nanos(text: &str) -> i64 {
     let digits = text.strip_prefix('.').unwrap_or("");
     let digits = digits.bytes().take_while(u8::is_ascii_digit).take(9);
     let padded = digits.chain(std::iter::repeat(b'0')).take(9);

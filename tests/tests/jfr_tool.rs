@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use e2e::recording::{Event, SAMPLES, weights_by};
+use e2e::recording::{Event, SAMPLES, fraction_nanos, weights_by};
 use e2e::{Jdk, Jvm, Recording, TestDir};
 
 /// One recording of JDK 21 for all tests here.
@@ -89,9 +89,8 @@ fn print_gives_json_and_xml() {
 /// In nanoseconds: less than a minute, as the JDK prints it (`PT0.001S`).
 fn nanos_of_duration(text: &str) -> Option<i64> {
     let seconds = text.strip_prefix("PT")?.strip_suffix('S')?;
-    let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
-    let fraction: i64 = format!("{fraction:0<9}").parse().ok()?;
-    Some(whole.parse::<i64>().ok()? * 1_000_000_000 + fraction)
+    let whole = seconds.split('.').next()?;
+    Some(whole.parse::<i64>().ok()? * 1_000_000_000 + fraction_nanos(&seconds[whole.len()..]))
 }
 
 /// JDK 17 prints them by time.

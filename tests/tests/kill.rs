@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use e2e::recording::read_samples;
+use e2e::recording::{SAMPLES, read_samples};
 use e2e::{Jdk, Jvm, Recording, RunningJvm, TestDir, env_number};
 
 /// `CTXAGENT_KILLS` makes it another number.
@@ -64,8 +64,7 @@ fn one(seed: u64) -> (usize, usize, u128) {
         after.len()
     );
     let summary = Recording::new(file).counts(Jdk::main());
-    let counted = summary.get("jdk.ExecutionSample").unwrap_or(&0)
-        + summary.get("jdk.NativeMethodSample").unwrap_or(&0);
+    let counted = *summary.get(SAMPLES).unwrap_or(&0);
     assert_eq!(
         usize::try_from(counted).unwrap(),
         after.len(),

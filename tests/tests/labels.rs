@@ -23,12 +23,6 @@ fn assert_labelled(samples: &[Event], method: &str, attribute: &str, value: Opti
     }
 }
 
-/// The CPU samples of a run with deep stacks.
-fn samples(test_dir: &TestDir) -> Vec<Event> {
-    let recording = test_dir.recording();
-    recording.events("jdk.ExecutionSample")
-}
-
 /// A service on the class path of `tests/services` that ends well.
 fn served(jdk: Jdk, test_dir: &TestDir, labels: &str, program: &[&str]) -> ProcessOutput {
     let jvm = Jvm::new(jdk, test_dir).services();
@@ -54,7 +48,7 @@ fn requests_of_the_jdk_server_have_their_route() {
         let jvm = jvm.agent("start,interval=1ms,file=app.jfr,labels=route");
         let run = jvm.main("Served", &["150", kind]).run_ok();
         assert!(run.agent_lines().is_empty(), "{jdk} {kind}: {}", run.stderr);
-        let samples = samples(&test_dir);
+        let samples = test_dir.recording().samples();
         assert_labelled(&samples, "Served.orders", "operation", Some("GET /orders"));
         assert_labelled(&samples, "Served.search", "operation", Some("GET /search"));
         let operations = operations(&samples);
@@ -83,7 +77,7 @@ fn server_that_runs_gets_labels_by_an_attach() {
         assert!(run.stderr.contains(&found), "{jdk}: {}", run.stderr);
         let counts = ", classes with hooks: 1, labels set: ";
         assert!(run.stderr.contains(counts), "{jdk}: {}", run.stderr);
-        let samples = samples(&test_dir);
+        let samples = test_dir.recording().samples();
         assert_labelled(&samples, "Served.orders", "operation", Some("GET /orders"));
     }
 }
@@ -123,7 +117,7 @@ fn calls_of_grpc_have_their_method() {
             "labels=route",
             &["service.GrpcService", "150", kind],
         );
-        let samples = samples(&test_dir);
+        let samples = test_dir.recording().samples();
         let get = Some("shop.Orders/Get");
         assert_labelled(&samples, "service.GrpcService.get", "operation", get);
         let list = Some("shop.Orders/List");
@@ -146,7 +140,7 @@ fn records_of_kafka_have_their_topic() {
         let test_dir = TestDir::new();
         let program = ["service.KafkaService", "200"];
         served(jdk, &test_dir, "labels=route", &program);
-        let samples = samples(&test_dir);
+        let samples = test_dir.recording().samples();
         for (method, operation) in [
             ("processOrder", Some("process orders")),
             ("processPayment", Some("process payments")),
@@ -170,7 +164,7 @@ fn requests_of_jersey_have_the_template_of_their_path() {
             "labels=route",
             &["service.JerseyService", "150"],
         );
-        let samples = samples(&test_dir);
+        let samples = test_dir.recording().samples();
         let order = "service.JerseyService$Orders.order";
         let item = "service.JerseyService$Items.item";
         assert_labelled(&samples, order, "operation", Some("GET /shop/orders/{id}"));
@@ -192,7 +186,7 @@ fn coroutines_have_the_labels_of_who_started_them() {
             "labels=route",
             &["service.CoroutineService", "100"],
         );
-        let samples = samples(&test_dir);
+        let samples = test_dir.recording().samples();
         for (method, operation) in [
             ("orders", Some("GET /orders")),
             ("searches", Some("GET /search")),
@@ -235,7 +229,7 @@ fn spring_requests_with_servlets_of_javax_have_the_pattern_of_their_route() {
 }
 
 fn assert_spring_labels(test_dir: &TestDir) {
-    let samples = samples(test_dir);
+    let samples = test_dir.recording().samples();
     let orders = "service.SpringService.orders";
     assert_labelled(&samples, orders, "operation", Some("GET /orders/{id}"));
     let searches = "service.SpringService.searches";
@@ -265,7 +259,7 @@ fn reactive_requests_have_the_pattern_of_their_route_on_each_thread() {
         let reactive = "--spring.main.web-application-type=reactive";
         let program = ["service.WebFluxService", "30", reactive];
         served(jdk, &test_dir, "labels=route,propagate=all", &program);
-        let samples = samples(&test_dir);
+        let samples = test_dir.recording().samples();
         for (method, route) in [
             ("orders", "GET /orders/{id}"),
             ("delayed", "GET /delayed/{id}"),
@@ -301,7 +295,7 @@ fn requests_of_jetty_have_the_pattern_of_their_servlet() {
 }
 
 fn assert_jetty_labels(test_dir: &TestDir) {
-    let samples = samples(test_dir);
+    let samples = test_dir.recording().samples();
     let orders = "service.JettyService$Orders.doGet";
     assert_labelled(&samples, orders, "operation", Some("GET /shop/orders/*"));
     let search = "service.JettyService$Search.doGet";
@@ -329,7 +323,7 @@ fn samples_have_the_innermost_span_of_opentelemetry() {
         let program = ["service.TracedService", &requests, kind];
         let run = served(jdk, &test_dir, "labels=otel,propagate=all", &program);
         let spans = spans(&run);
-        let samples = samples(&test_dir);
+        let samples = test_dir.recording().samples();
         for (method, name) in [("workInEven", "even"), ("workInOdd", "odd")] {
             let found = in_method(&samples, &format!("service.TracedService.{method}"));
             assert!(found.len() >= 100, "{jdk} {kind}: {}", found.len());
@@ -353,7 +347,7 @@ fn keys_of_loggers_that_are_asked_for_become_attributes() {
         let test_dir = TestDir::new();
         let labels = "labels=mdc:tenant+mdc:user";
         served(jdk, &test_dir, labels, &["service.LoggedService", "1500"]);
-        let samples = samples(&test_dir);
+        let samples = test_dir.recording().samples();
         let of = |method: &str, attribute: &str, value| {
             assert_labelled(
                 &samples,
@@ -411,7 +405,7 @@ fn what_an_earlier_recording_has_set_is_gone() {
         "{hooked:?}: {stderr}"
     );
     let recording = Recording::new(file);
-    let samples = recording.events("jdk.ExecutionSample");
+    let samples = recording.samples();
     let nobody = "service.LoggedService.workOfNobody";
     assert_labelled(&samples, nobody, "tenant", None);
 }

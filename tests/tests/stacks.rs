@@ -184,7 +184,7 @@ fn stacks_of_resumed(jdk: Jdk, collector: &[&str]) -> (usize, usize) {
         .flag("-XX:CompileCommand=dontinline,Work.spin");
     let jvm = collector.iter().fold(jvm, |jvm, flag| jvm.flag(flag));
     jvm.main("Resumed", &["8", "20", "1500"]).run().success();
-    let samples = test_dir.recording().events("jdk.ExecutionSample");
+    let samples = test_dir.recording().samples();
     let mut counts = (0, 0);
     let mut seen = HashSet::new();
     for sample in &samples {
@@ -367,7 +367,7 @@ fn stacks_equal_those_of_get_stack_trace_and_the_recorder() {
         let known = printed_chains(&run.stdout);
         let [ours, theirs] = ["app.jfr", "theirs.jfr"].map(|name| {
             let recording = Recording::new(test_dir.file(name));
-            let events = recording.events("jdk.ExecutionSample");
+            let events = recording.samples();
             assert_known_chains(&events, &known)
         });
         println!("{jdk}: {} chains, {ours:?} and {theirs:?}", known.len());

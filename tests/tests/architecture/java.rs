@@ -2,9 +2,10 @@
 //! package: the files and the classes of other files that each names.
 
 use super::graph::Graph;
+use e2e::workspace::sources;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The package that all others are in.
 const ROOT: &str = "io.ctxagent";
@@ -50,30 +51,21 @@ pub(crate) fn files(source: &Path) -> BTreeMap<String, Graph> {
 }
 
 fn source_files(source: &Path) -> Vec<SourceFile> {
-    let mut files = Vec::new();
-    visit(source, &mut files);
-    files
-}
-
-fn visit(directory: &Path, files: &mut Vec<SourceFile>) {
-    for entry in fs::read_dir(directory).expect("a directory") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            visit(&path, files);
-        } else if path.extension().is_some_and(|e| e == "java") {
-            let text = without_comments(&fs::read_to_string(&path).expect("a source file"));
-            let package = text.lines().find_map(|l| l.trim().strip_prefix("package "));
-            if let Some(package) = package.map(|p| p.trim_end_matches(';').to_owned()) {
-                let class = path.file_stem().unwrap_or_default();
-                let class = class.to_string_lossy().into_owned();
-                files.push(SourceFile {
-                    package,
-                    class,
-                    text,
-                });
-            }
-        }
-    }
+    let paths = sources(source, &["java"]);
+    assert!(!paths.is_empty(), "{}", source.display());
+    let file = |path: PathBuf| {
+        let text = without_comments(&fs::read_to_string(&path).expect("a source file"));
+        let package = text.lines().find_map(|l| l.trim().strip_prefix("package "));
+        let package = package?.trim_end_matches(';').to_owned();
+        let class = path.file_stem().unwrap_or_default();
+        let class = class.to_string_lossy().into_owned();
+        Some(SourceFile {
+            package,
+            class,
+            text,
+        })
+    };
+    paths.into_iter().filter_map(file).collect()
 }
 
 /// All packages of ours that the text names: the longest package that begins a qualified name.
