@@ -7,11 +7,13 @@ use jfr_format::chunk::Header;
 use jfr_format::read::ParsedChunk;
 
 /// JVMs start no closer than this with one process id.
-const MAX_START_DIFFERENCE_MILLIS: i64 = 1_000;
+const MAX_START_DIFFERENCE_MILLIS: u64 = 1_000;
 
 /// Beyond the readings the clocks drift apart by less than one in so many: Linux corrects its clock
 /// by 500 millionths at most.
 const MAX_DRIFT: i64 = 1_000;
+
+const NANOS_PER_MILLI: u64 = 1_000_000;
 
 /// A JVM.
 #[derive(Debug, Clone, Copy)]
@@ -23,11 +25,13 @@ pub(super) struct Process {
 impl PartialEq for Process {
     fn eq(&self, other: &Self) -> bool {
         let difference = self.start_millis.abs_diff(other.start_millis);
-        self.pid == other.pid && difference <= MAX_START_DIFFERENCE_MILLIS.unsigned_abs()
+        self.pid == other.pid && difference <= MAX_START_DIFFERENCE_MILLIS
     }
 }
 
 impl Process {
+    /// Of a chunk that the agent wrote. The JDK means another moment by a JVM's start: the end of its
+    /// initialisation.
     pub(super) fn of(chunk: &ParsedChunk<'_>) -> Option<Self> {
         let event = chunk.events_named("jdk.JVMInformation").next()?;
         let number = |field| event.long(field).ok().flatten();
@@ -36,14 +40,22 @@ impl Process {
             start_millis: number("jvmStartTime")?,
         })
     }
+
+    /// Whether another recorder's chunk names this process.
+    pub(super) fn is_named_in(self, chunk: &ParsedChunk<'_>) -> bool {
+        Self::of(chunk).is_some_and(|other| other.pid == self.pid)
+    }
 }
 
-/// Both clocks at one moment.
+/// The clocks at one moment.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClockPair {
     /// Of the JVM's monotonic clock.
     pub(super) nanos: i64,
+    /// Since the JVM's start, of the JDK's recorder.
     ticks: i64,
+    /// Since 1970.
+    epoch_nanos: i64,
     /// How far the first may be off.
     slack_nanos: i64,
 }
@@ -55,6 +67,7 @@ impl ClockPair {
             Some(Self {
                 nanos: number("nanos")?,
                 ticks: number("ticks")?,
+                epoch_nanos: event.start_nanos()?,
                 slack_nanos: number("uncertaintyNanos")?,
             })
         });
@@ -86,16 +99,23 @@ pub(super) struct JdkClock {
 }
 
 impl JdkClock {
-    pub(super) fn new(pairs: &[ClockPair], header: &Header) -> Self {
+    /// `None` if the clocks were not read twice, or if the chunk is of a JVM that started at another
+    /// time: its ticks count from there.
+    pub(super) fn new(pairs: &[ClockPair], header: &Header) -> Option<Self> {
         let points = pairs
             .iter()
             .map(|pair| (header.epoch_nanos(pair.ticks), pair.nanos, pair.slack_nanos));
-        Self {
+        let clock = Self {
             points: points.collect(),
-        }
+        };
+        let (begin, _) = clock.at(header.start_nanos)?;
+        let nearest = pairs.iter().min_by_key(|pair| pair.nanos.abs_diff(begin))?;
+        let expected = nearest.epoch_nanos.saturating_add(begin - nearest.nanos);
+        let difference = expected.abs_diff(header.start_nanos) / NANOS_PER_MILLI;
+        (difference <= MAX_START_DIFFERENCE_MILLIS).then_some(clock)
     }
 
-    /// The times of an event; `None` if the clocks were not read twice.
+    /// The times of an event.
     pub(super) fn reach(&self, first: i64, last: i64) -> Option<Reach> {
         let (first, slack) = self.at(first)?;
         let (last, last_slack) = self.at(last)?;
@@ -151,6 +171,58 @@ mod tests {
         let clock = clock(&[(0, 1_000, 5), (100, 1_200, 7), (200, 1_400, 5)]);
         assert_eq!(clock.at(50), Some((1_100, 8)));
         assert_eq!(clock.at(150), Some((1_300, 8)));
+    }
+
+    /// Readings from the 30th to the 34th second of a JVM that started when 1,000 s were over, and the
+    /// head of a chunk that the JDK began in that JVM's 20th second.
+    fn readings_and_chunk() -> (Vec<ClockPair>, Header) {
+        let seconds = |seconds: i64| seconds * 1_000_000_000;
+        let pairs = (30..=34).map(|second| ClockPair {
+            nanos: seconds(5 + second),
+            ticks: seconds(second) * 2,
+            epoch_nanos: seconds(1_000 + second),
+            slack_nanos: 100,
+        });
+        let header = Header {
+            major: 2,
+            minor: 1,
+            size: 68,
+            checkpoint: 0,
+            metadata: 0,
+            start_nanos: seconds(1_020),
+            duration_nanos: 0,
+            start_ticks: seconds(20) * 2,
+            ticks_per_second: 2_000_000_000,
+            state: 0,
+            flags: 1,
+        };
+        (pairs.collect(), header)
+    }
+
+    #[test]
+    fn chunk_is_of_the_jvm_whose_ticks_it_has() {
+        let (pairs, header) = readings_and_chunk();
+        let clock = JdkClock::new(&pairs, &header).unwrap();
+        assert_eq!(clock.at(1_032_000_000_000), Some((37_000_000_000, 101)));
+        // A frequency that the JDK guessed wrong does not matter.
+        let guessed = Header {
+            ticks_per_second: 1_800_000_000,
+            ..header.clone()
+        };
+        assert!(JdkClock::new(&pairs, &guessed).is_some());
+        for difference in [-3, 3] {
+            let other = Header {
+                start_nanos: header.start_nanos + difference * 1_000_000_000,
+                ..header.clone()
+            };
+            assert!(JdkClock::new(&pairs, &other).is_none(), "{difference} s");
+        }
+    }
+
+    #[test]
+    fn one_reading_tells_no_time() {
+        let (pairs, header) = readings_and_chunk();
+        assert!(JdkClock::new(&pairs[..1], &header).is_none());
     }
 
     #[test]

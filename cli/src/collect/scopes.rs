@@ -281,8 +281,8 @@ impl ScopeIndex {
 
     /// The clock of a chunk that another recorder of the same JVM wrote.
     pub(super) fn clock_of(&self, chunk: &ParsedChunk<'_>) -> Option<JdkClock> {
-        let is_same = Process::of(chunk).is_some_and(|it| self.process == Some(it));
-        is_same.then(|| JdkClock::new(&self.clock, chunk.header()))
+        let is_named = self.process.is_some_and(|it| it.is_named_in(chunk));
+        is_named.then(|| JdkClock::new(&self.clock, chunk.header()))?
     }
 
     /// The values of an event by slot.
