@@ -209,6 +209,12 @@ pub fn services() -> &'static str {
     built.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
 }
 
+/// A Java agent of others, by its name without a version.
+pub fn java_agent(name: &str) -> PathBuf {
+    services();
+    root().join(format!("tests/services/build/agents/{name}.jar"))
+}
+
 /// Class path of `tests/services/javax`: some of them with the servlets of `javax`.
 pub fn javax_services() -> String {
     services();

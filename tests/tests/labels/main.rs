@@ -1,11 +1,13 @@
 //! Labels of programs that do not know the agent (`labels`).
 
-use std::collections::{BTreeMap, BTreeSet};
+mod spans;
+
+use std::collections::BTreeSet;
 use std::fs;
 
 use e2e::build::other_api;
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, ProcessOutput, Recording, TestDir, env_number};
+use e2e::{Jdk, Jvm, ProcessOutput, Recording, TestDir};
 
 /// Samples with a frame of this method.
 fn in_method<'s>(samples: &'s [Event], method: &str) -> Vec<&'s Event> {
@@ -303,42 +305,6 @@ fn assert_jetty_labels(test_dir: &TestDir) {
     let operations = operations(&samples);
     let known = BTreeSet::from(["GET", "GET /shop/orders/*", "GET /shop/search"]);
     assert!(operations.is_subset(&known), "{operations:?}");
-}
-
-/// By span: its trace, and the method that works in it.
-fn spans(run: &ProcessOutput) -> BTreeMap<&str, (&str, &str)> {
-    let line = |line| {
-        let mut words = str::split_whitespace(line);
-        Some((words.next()?, (words.next()?, words.next()?)))
-    };
-    run.lines_after("span ").filter_map(line).collect()
-}
-
-/// Spans lie ten deep in one another.
-#[test]
-fn samples_have_the_innermost_span_of_opentelemetry() {
-    for (jdk, kind) in Jdk::with_kinds_of_threads() {
-        let test_dir = TestDir::new();
-        let requests = env_number("LABEL_REQUESTS").unwrap_or(300).to_string();
-        let program = ["service.TracedService", &requests, kind];
-        let run = served(jdk, &test_dir, "labels=otel,propagate=all", &program);
-        let spans = spans(&run);
-        let samples = test_dir.recording().samples();
-        for (method, name) in [("workInEven", "even"), ("workInOdd", "odd")] {
-            let found = in_method(&samples, &format!("service.TracedService.{method}"));
-            assert!(found.len() >= 100, "{jdk} {kind}: {}", found.len());
-            for sample in found {
-                let ids = (sample.text("span_id"), sample.text("trace_id"));
-                let (Some(span), Some(trace)) = ids else {
-                    panic!("{jdk} {kind}: {ids:?}")
-                };
-                assert_eq!(spans.get(span), Some(&(trace, name)), "{jdk} {kind}");
-            }
-        }
-        for sample in in_method(&samples, "service.TracedService.workInNone") {
-            assert_eq!(sample.text("span_id"), None, "{jdk} {kind}");
-        }
-    }
 }
 
 #[test]
