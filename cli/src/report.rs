@@ -206,7 +206,7 @@ fn print_table(
     }
     output.line("")?;
     accounting.print(accounts_of(unit), output)?;
-    let named = rows.iter().find(|row| !row.is_unlabelled());
+    let named = rows.iter().find(|row| row.is_known());
     print_next(args, named, total, output)
 }
 

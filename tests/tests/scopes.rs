@@ -3,6 +3,7 @@
 
 use e2e::recording::{Event, Recording};
 use e2e::{Jdk, Jvm, TestDir};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -137,18 +138,16 @@ fn each_event_of_the_jdk_has_the_label_of_its_scope_or_none() {
         let recording = Recording::new(test_dir.file("app.jfr"));
         for (event, mut counts) in expected {
             let file = file.to_string();
-            let arguments = [
-                "report",
-                "--csv",
-                "--event",
-                event,
-                "--by",
-                "operation",
-                "FILE",
-            ];
-            let report = recording.ctxjfr(&[&arguments[..], &[&file]].concat());
-            let mut found = samples_by_first_column(&report.success().stdout);
+            let arguments = ["report", "--json", "--event", event, "--by", "operation"];
+            let report = recording.ctxjfr(&[&arguments[..], &["FILE", &file]].concat());
+            let report: Value = serde_json::from_str(&report.success().stdout).unwrap();
+            let mut found = by_only_key(&report, "samples");
             println!("{jdk} {event}: {found:?}");
+            let values = by_only_key(&report, "value");
+            let unknown = values.get("(unknown)").unwrap_or(&0);
+            let uncovered = *unknown as f64 / values.values().sum::<u64>() as f64;
+            let coverage = report["coverage"].as_f64().unwrap();
+            assert!((coverage + uncovered - 1.0).abs() < 1e-9, "{coverage}");
             // Threads of the JDK wait, too.
             let mut others = found.remove("(unknown)").unwrap_or(0);
             // Known on a machine that stood still in the shorter scope: then that is an event, too.
@@ -160,12 +159,11 @@ fn each_event_of_the_jdk_has_the_label_of_its_scope_or_none() {
     }
 }
 
-/// The rows of a report as CSV: samples by value of the only key.
-fn samples_by_first_column(csv: &str) -> BTreeMap<String, u64> {
-    let rows = csv.lines().skip(1).map(|line| {
-        let mut fields = line.split(',');
-        let value = fields.next().unwrap();
-        (value.to_owned(), fields.next().unwrap().parse().unwrap())
+/// A number of each row of a report by one key.
+fn by_only_key(report: &Value, name: &str) -> BTreeMap<String, u64> {
+    let rows = report["rows"].as_array().unwrap().iter().map(|row| {
+        let value = row["values"][0].as_str().unwrap();
+        (value.to_owned(), row[name].as_u64().unwrap())
     });
     rows.collect()
 }

@@ -20,7 +20,7 @@ use crate::input::{self, Outcome};
 use crate::shared::{MAX_COLUMNS, cut};
 
 /// The value of an attribute that is not known for certain.
-const UNKNOWN: &str = "(unknown)";
+pub(crate) const UNKNOWN: &str = "(unknown)";
 /// Attributes of a scope.
 const SLOTS: usize = 8;
 /// All of them, a bit each.

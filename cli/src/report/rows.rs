@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::collect::{GroupKey, Sum, TypeSums};
+use crate::collect::{GroupKey, Sum, TypeSums, UNKNOWN};
 use crate::filter::Unit;
 use crate::statistics::{effective_samples, share, wilson};
 
@@ -18,6 +18,12 @@ pub(crate) struct Row {
 impl Row {
     pub(super) fn is_unlabelled(&self) -> bool {
         self.key.values.iter().all(Option::is_none)
+    }
+
+    /// Whether one of its values is known; a scope may leave open which it was.
+    pub(super) fn is_known(&self) -> bool {
+        let mut values = self.key.values.iter().flatten();
+        values.any(|value| &**value != UNKNOWN)
     }
 }
 
@@ -44,11 +50,11 @@ pub(crate) fn rows(total: &TypeSums, unit: Unit) -> Vec<Row> {
     rows
 }
 
-/// Share of the Java threads' total that has one of the labels.
+/// Share of the Java threads' total of which one of the labels is known.
 pub(crate) fn coverage(rows: &[Row], total: &TypeSums) -> f64 {
     let unlabelled = rows
         .iter()
-        .filter(|row| row.is_unlabelled() && row.key.vm_kind.is_none());
+        .filter(|row| !row.is_known() && row.key.vm_kind.is_none());
     let unlabelled: u64 = unlabelled.map(|row| row.sum.value).sum();
     1.0 - total.coverage(unlabelled)
 }
