@@ -1,6 +1,8 @@
 //! Scopes that took long are events of the recording, each with what changed in it unseen
 //! (`scopes`).
 
+#![expect(clippy::cast_precision_loss, reason = "nanoseconds of some minutes")]
+
 use e2e::recording::{Event, Recording};
 use e2e::{Jdk, Jvm, TestDir};
 use serde_json::Value;

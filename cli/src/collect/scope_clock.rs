@@ -157,6 +157,7 @@ fn scaled(amount: i64, part: i64, whole: i64) -> i64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 
@@ -207,13 +208,13 @@ mod tests {
         // A frequency that the JDK guessed wrong does not matter.
         let guessed = Header {
             ticks_per_second: 1_800_000_000,
-            ..header.clone()
+            ..header
         };
         assert!(JdkClock::new(&pairs, &guessed).is_some());
         for difference in [-3, 3] {
             let other = Header {
                 start_nanos: header.start_nanos + difference * 1_000_000_000,
-                ..header.clone()
+                ..header
             };
             assert!(JdkClock::new(&pairs, &other).is_none(), "{difference} s");
         }
