@@ -10,7 +10,7 @@ use clap_complete::Shell;
 
 pub(crate) use files::{
     ConvertArgs, CountersArgs, CoverageArgs, ExportFormat, FilesArgs, FilterArgs, FlameArgs,
-    FlameFormat, LabelsArgs, NumericLabel, PrintArgs, ReportArgs,
+    FlameFormat, LabelsArgs, MergeArgs, NumericLabel, PrintArgs, ReportArgs,
 };
 pub(crate) use running::{
     CommandArgs, DoctorArgs, PsArgs, RecordArgs, StartArgs, StatusArgs, TopArgs,
@@ -60,6 +60,8 @@ pub(crate) enum Command {
     Flame(FlameArgs),
     /// The samples with their labels, for other tools: pprof, speedscope and others.
     Convert(ConvertArgs),
+    /// One recording of several, with the JDK's beside ours in our times, for any reader.
+    Merge(MergeArgs),
     /// Chunks, duration, events, threads, attributes, losses.
     #[command(after_help = "Examples:\n  \
     ctxjfr summary shop.jfr\n  \

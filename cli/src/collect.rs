@@ -28,6 +28,7 @@ pub(crate) use counters::FileCounters;
 pub(crate) use interval::FALLBACK_INTERVAL_NANOS;
 pub(crate) use process::{Fact, ProcessFacts};
 pub(crate) use query::{Query, THREAD, key_of};
+pub(crate) use scope_clock::{ClockPair, Process, aligned};
 pub(crate) use scopes::UNKNOWN;
 pub(crate) use stacks::{FrameKind, FrameName, StackList, has_stack};
 pub(crate) use sums::{GroupKey, Moment, StackSum, Sum, TypeSums};

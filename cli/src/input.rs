@@ -127,6 +127,11 @@ pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
+/// The chunks of a recording, one after the other.
+pub(crate) fn chunks(path: &Path) -> Result<ChunkStream<Box<dyn Read + Send>>, Failure> {
+    Ok(open(path)?.chunks())
+}
+
 /// Opens a recording. Its first bytes say how it is packed, not its name.
 fn open(path: &Path) -> Result<RecordingFile, Failure> {
     let fail = |error: &io::Error| Failure::Finding(format!("{}: {error}", path.display()));
@@ -313,7 +318,7 @@ pub(crate) fn for_each_chunk_in_order(
 ) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::default();
     for path in paths {
-        let mut stream = open(path)?.chunks();
+        let mut stream = chunks(path)?;
         let mut damages = Vec::new();
         let mut parser = ChunkParser::new();
         loop {

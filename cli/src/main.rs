@@ -10,6 +10,7 @@
 //! | [`shared`] | texts that outlive their chunk, each copied once |
 //! | [`statistics`], [`accounting`] | how sure a share is; whether all samples are accounted for |
 //! | [`report`], [`labels`], [`coverage`], [`summary`], [`check`], [`mod@print`], [`flame`], [`convert`] | a command each |
+//! | [`merge`] | several recordings as one file, chunk by chunk |
 //! | [`counters`], [`shell_help`] | commands that read no file |
 //! | [`record`], [`top`], [`control`], [`ps`], [`doctor`] | commands about running JVMs |
 //! | [`target`], [`exchange`], [`agent_library`] | the JVM and its agent; the files that pass to and from it |
@@ -34,6 +35,7 @@ mod guard;
 mod input;
 mod interrupt;
 mod labels;
+mod merge;
 mod output;
 mod print;
 mod ps;
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(args, &mut output),
         Command::Flame(args) => flame::run(args, &mut output),
         Command::Convert(args) => convert::run(args, &mut output),
+        Command::Merge(args) => merge::run(args, &mut output),
         Command::Summary(args) => summary::run(args, &mut output),
         Command::Labels(args) => labels::run(args, &mut output),
         Command::Print(args) => print::run(args, &mut output),

@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use jfr_format::varint;
 use read_common::*;
 
-const COMMANDS: [&[&str]; 12] = [
+const COMMANDS: [&[&str]; 13] = [
     &["report", "--by", "thread"],
     &["report", "--by", "thread", "--json"],
     &["labels", "--json"],
@@ -22,6 +22,7 @@ const COMMANDS: [&[&str]; 12] = [
     &["convert", "-o", "otlp=-"],
     &["convert", "-o", "csv=-"],
     &["convert", "-o", "parquet=-"],
+    &["merge", "-o", "merged.jfr"],
     &["print"],
     &["print", "--json"],
 ];

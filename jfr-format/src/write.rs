@@ -71,7 +71,7 @@ pub use buffer::{ChunkEvent, Fields};
 pub use config::{Attribute, Clock, Columns, Config};
 pub use keys::{AttributeKey, ClassKey, MethodKey, StackKey, StateKey, ThreadGroupKey, ThreadKey};
 pub use model::{Context, Frame, FrameKind, Method, StackTrace, Thread};
-pub use recording::{Finished, Recording};
+pub use recording::{Finished, Recording, separator};
 pub use storage::{Directory, FileState, FileStorage, MemoryStorage, Operation, PAGE, Storage};
 pub use text::from_modified_utf8;
 pub use ticks::Ticks;

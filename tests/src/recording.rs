@@ -137,13 +137,13 @@ impl Event {
         self.values.pointer(&format!("/{field}/name"))?.as_str()
     }
 
-    /// Java name of the sampled thread.
+    /// Java name of the sampled thread, or of the event's.
     pub fn thread(&self) -> Option<&str> {
-        let name = |key: &str| {
-            self.values
-                .pointer(&format!("/sampledThread/{key}"))
-                .and_then(Value::as_str)
-        };
+        let thread = ["sampledThread", "eventThread"];
+        let thread = thread
+            .into_iter()
+            .find_map(|field| self.values.get(field))?;
+        let name = |key: &str| thread.get(key).and_then(Value::as_str);
         name("javaName").or_else(|| name("osName"))
     }
 }

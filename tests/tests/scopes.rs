@@ -138,12 +138,30 @@ fn each_event_of_the_jdk_has_the_label_of_its_scope_or_none() {
         }
         assert_eq!(expected.len(), 5, "{jdk}: {}", run.stderr);
         let recording = Recording::new(test_dir.file("app.jfr"));
+        let file = file.to_string();
+        let merged = test_dir.file("merged.jfr");
+        let output = merged.display().to_string();
+        recording
+            .ctxjfr(&["merge", "FILE", &file, "-o", &output])
+            .success();
+        let merged = Recording::new(merged);
         for (event, mut counts) in expected {
-            let file = file.to_string();
-            let arguments = ["report", "--json", "--event", event, "--by", "operation"];
-            let report = recording.ctxjfr(&[&arguments[..], &["FILE", &file]].concat());
+            let arguments = [
+                "report",
+                "--json",
+                "--event",
+                event,
+                "--by",
+                "operation",
+                "FILE",
+            ];
+            let report = recording.ctxjfr(&[&arguments[..], &[&file]].concat());
             let report: Value = serde_json::from_str(&report.success().stdout).unwrap();
             let mut found = by_only_key(&report, "samples");
+            let of_merged = merged.ctxjfr(&arguments).success().stdout;
+            let of_merged: Value = serde_json::from_str(&of_merged).unwrap();
+            let of_merged = by_only_key(&of_merged, "samples");
+            assert_eq!(of_merged, found, "{jdk}: {event}");
             println!("{jdk} {event}: {found:?}");
             let values = by_only_key(&report, "value");
             let unknown = values.get("(unknown)").unwrap_or(&0);
@@ -158,7 +176,45 @@ fn each_event_of_the_jdk_has_the_label_of_its_scope_or_none() {
             assert_eq!(found, counts, "{jdk}: {event}, {others} unknown");
             assert!(others >= outside, "{jdk}: {event}: {others} of {outside}");
         }
+        assert_waits_lie_in_their_scopes(jdk, &merged);
     }
+}
+
+/// Times of our recording are whole microseconds; the clocks are read together within less.
+const CLOCK_NANOS: i64 = 5_000;
+
+/// By the times that the merged file shows: a wait in a scope begins and ends while it is open.
+fn assert_waits_lie_in_their_scopes(jdk: Jdk, merged: &Recording) {
+    let span = |event: &Event| {
+        let begin = event.start_nanos();
+        (begin, begin + event.duration_nanos())
+    };
+    let scopes = merged.events("ctxagent.Scope");
+    // Virtual threads have no names by which to tell them apart.
+    let mut waits = merged.events("jdk.ThreadSleep");
+    waits.retain(|wait| wait.thread().is_some_and(|name| name.starts_with("load")));
+    let mut inside = 0;
+    for wait in &waits {
+        let (begin, end) = span(wait);
+        let of_thread = scopes
+            .iter()
+            .filter(|scope| scope.thread() == wait.thread());
+        let mut spans = of_thread.map(span);
+        let (mut is_inside, mut is_across) = (false, false);
+        for scope in &mut spans {
+            is_inside |= scope.0 <= begin + CLOCK_NANOS && end <= scope.1 + CLOCK_NANOS;
+            is_across |= begin + CLOCK_NANOS < scope.0 && scope.0 < end - CLOCK_NANOS
+                || begin + CLOCK_NANOS < scope.1 && scope.1 < end - CLOCK_NANOS;
+        }
+        inside += usize::from(is_inside);
+        assert!(!is_across, "{jdk}: {wait:?} is not in its scope");
+    }
+    println!("{jdk}: {inside} of {} sleeps in scopes", waits.len());
+    assert!(
+        inside > waits.len() / 2,
+        "{jdk}: {inside} of {}",
+        waits.len()
+    );
 }
 
 /// A number of each row of a report by one key.

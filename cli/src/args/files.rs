@@ -258,6 +258,23 @@ pub(crate) struct ConvertArgs {
     pub(crate) force: bool,
 }
 
+/// Arguments of `merge`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctxjfr merge app.jfr jdk.jfr -o both.jfr\n  \
+    ctxjfr merge shop-*.jfr -o day.jfr && jfr summary day.jfr")]
+pub(crate) struct MergeArgs {
+    /// Recordings of any recorders, in any order.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The new file.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace an existing file.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
 /// Arguments of `labels`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \

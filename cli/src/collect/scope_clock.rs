@@ -14,10 +14,11 @@ const MAX_START_DIFFERENCE_MILLIS: u64 = 1_000;
 const MAX_DRIFT: i64 = 1_000;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
 /// A JVM.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Process {
+pub(crate) struct Process {
     pid: i64,
     start_millis: i64,
 }
@@ -32,7 +33,7 @@ impl PartialEq for Process {
 impl Process {
     /// Of a chunk that the agent wrote. The JDK means another moment by a JVM's start: the end of its
     /// initialisation.
-    pub(super) fn of(chunk: &ParsedChunk<'_>) -> Option<Self> {
+    pub(crate) fn of(chunk: &ParsedChunk<'_>) -> Option<Self> {
         let event = chunk.events_named("jdk.JVMInformation").next()?;
         let number = |field| event.long(field).ok().flatten();
         Some(Self {
@@ -43,15 +44,19 @@ impl Process {
 
     /// Whether another recorder's chunk names this process.
     pub(super) fn is_named_in(self, chunk: &ParsedChunk<'_>) -> bool {
-        Self::of(chunk).is_some_and(|other| other.pid == self.pid)
+        Self::of(chunk).is_some_and(|other| self.has_pid_of(other))
+    }
+
+    pub(crate) fn has_pid_of(self, other: Self) -> bool {
+        self.pid == other.pid
     }
 }
 
 /// The clocks at one moment.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ClockPair {
+pub(crate) struct ClockPair {
     /// Of the JVM's monotonic clock.
-    pub(super) nanos: i64,
+    pub(crate) nanos: i64,
     /// Since the JVM's start, of the JDK's recorder.
     ticks: i64,
     /// Since 1970.
@@ -61,7 +66,7 @@ pub(super) struct ClockPair {
 }
 
 impl ClockPair {
-    pub(super) fn all(chunk: &ParsedChunk<'_>) -> Vec<Self> {
+    pub(crate) fn all(chunk: &ParsedChunk<'_>) -> Vec<Self> {
         let pairs = chunk.events_named(JFR_CLOCK.name).filter_map(|event| {
             let number = |field| event.long(field).ok().flatten();
             Some(Self {
@@ -150,6 +155,32 @@ impl JdkClock {
     }
 }
 
+/// The header of another recorder's chunk with the times that the agent's recording has; `None` if
+/// the readings do not tell. They are in the order of their time.
+pub(crate) fn aligned(pairs: &[ClockPair], header: &Header) -> Option<Header> {
+    JdkClock::new(pairs, header)?;
+    let begin = header.start_ticks;
+    let length = scaled(
+        header.duration_nanos,
+        header.ticks_per_second,
+        NANOS_PER_SECOND,
+    );
+    // The readings around the chunk, or the nearest two.
+    let first = pairs.partition_point(|pair| pair.ticks <= begin);
+    let first = first.saturating_sub(1).min(pairs.len() - 2);
+    let last = pairs.partition_point(|pair| pair.ticks < begin.saturating_add(length));
+    let last = last.clamp(first + 1, pairs.len() - 1);
+    let (first, last) = (pairs[first], pairs[last]);
+    let (nanos, ticks) = (last.nanos - first.nanos, last.ticks - first.ticks);
+    let ticks_per_second = scaled(ticks, NANOS_PER_SECOND, nanos);
+    (nanos > 0 && ticks_per_second > 0).then(|| Header {
+        start_nanos: first.epoch_nanos + scaled(nanos, begin - first.ticks, ticks),
+        duration_nanos: scaled(length, NANOS_PER_SECOND, ticks_per_second),
+        ticks_per_second,
+        ..*header
+    })
+}
+
 /// A share of an amount, in whole nanoseconds.
 fn scaled(amount: i64, part: i64, whole: i64) -> i64 {
     let exact = i128::from(amount) * i128::from(part) / i128::from(whole.max(1));
@@ -218,6 +249,23 @@ mod tests {
             };
             assert!(JdkClock::new(&pairs, &other).is_none(), "{difference} s");
         }
+    }
+
+    #[test]
+    fn aligned_chunk_has_the_time_of_the_agent() {
+        let (pairs, header) = readings_and_chunk();
+        // The JDK guessed the frequency 10 % too low, and read the time of day 5 ms late.
+        let guessed = Header {
+            ticks_per_second: 1_800_000_000,
+            start_nanos: header.start_nanos + 5_000_000,
+            duration_nanos: 10_000_000_000,
+            ..header
+        };
+        let aligned = aligned(&pairs, &guessed).unwrap();
+        assert_eq!(aligned.start_nanos, header.start_nanos);
+        assert_eq!(aligned.ticks_per_second, 2_000_000_000);
+        assert_eq!(aligned.duration_nanos, 9_000_000_000);
+        assert!(super::aligned(&pairs[..1], &guessed).is_none());
     }
 
     #[test]

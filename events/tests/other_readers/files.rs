@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ctxagent_events::*;
+use jfr_format::chunk::Header;
 use jfr_format::write::*;
 
 use crate::common::scenario::{config, named, odd_texts, write_full};
@@ -92,6 +93,34 @@ pub(crate) fn write_growing(directory: &Path) -> Vec<PathBuf> {
     ["pages", "taken in", "cut"].map(last).to_vec()
 }
 
+/// Two recordings whose keys mean other values, and both in one file.
+pub(crate) fn write_merged(directory: &Path) -> Vec<PathBuf> {
+    let written = |later_nanos: u64, write: fn(&mut Recording<MemoryStorage>)| {
+        let mut config = config(named(&EIGHT));
+        config.clock.start_epoch_nanos += later_nanos;
+        let mut r = Recording::create(MemoryStorage::new(), config).unwrap();
+        write(&mut r);
+        r.finish(Ticks(400_000)).unwrap();
+        r.storage().bytes().to_vec()
+    };
+    let first = written(0, |r| {
+        write_full(r);
+    });
+    let second = written(10_000_000_000, |r| {
+        many_keys_and_weights(r);
+        r.rotate(Ticks(500)).unwrap();
+    });
+    let separator = separator(&Header::parse(&second).unwrap());
+    let merged = [&first[..], &separator, &second].concat();
+    let files = [("first", first), ("second", second), ("merged", merged)];
+    let write = |(name, bytes): (&str, Vec<u8>)| {
+        let path = directory.join(name).with_extension("jfr");
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    files.into_iter().map(write).collect()
+}
+
 /// What most allocations are.
 pub(crate) fn allocations_of_arrays(r: &mut Recording<FileStorage>) {
     let thread = r.thread(&Thread::native("t", 1));
@@ -149,7 +178,7 @@ pub(crate) fn write_every_length(directory: &Path) -> Vec<PathBuf> {
 
 /// Every attribute key, and weight, that could be mistaken for the id of an event; every odd text
 /// in every column.
-pub(crate) fn many_keys_and_weights(r: &mut Recording<FileStorage>) {
+pub(crate) fn many_keys_and_weights<S: Storage>(r: &mut Recording<S>) {
     let odd = odd_texts();
     for i in 0..300u32 {
         let at = Ticks(u64::from(i));

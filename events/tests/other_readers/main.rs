@@ -134,9 +134,21 @@ fn each_file_of(
     work: bool,
     judge: impl Fn(&ReaderResult, &checker::Recording, &Path),
 ) {
-    let readers = readers().unwrap();
     let directory = tempfile::tempdir().unwrap();
     let files = write(directory.path());
+    let work = work.then(|| directory.path());
+    judge_all(&read_by(jdk, main, class_path, work, &files), &files, judge);
+}
+
+/// What a class prints of the files.
+fn read_by(
+    jdk: &Jdk,
+    main: &str,
+    class_path: &str,
+    work: Option<&Path>,
+    files: &[PathBuf],
+) -> String {
+    let readers = readers().unwrap();
     let mut java = jdk.java();
     java.args([
         "-XX:TieredStopAtLevel=1",
@@ -146,11 +158,8 @@ fn each_file_of(
     ]);
     java.arg(format!("{}:{class_path}", readers.classes.display()))
         .arg(main);
-    if work {
-        java.arg(directory.path());
-    }
-    java.args(&files);
-    judge_all(&run(&java), &files, judge);
+    java.args(work).args(files);
+    run(&java)
 }
 
 fn judge_all(
@@ -348,6 +357,32 @@ fn converter_reads_files_of_every_length() {
             same_samples(seen, ours, CONVERTER, file);
         };
         each_file_of(write_every_length, jdk, "AsyncProfiler", path, true, judge);
+    }
+}
+
+/// The keys of the two mean other values.
+#[test]
+fn readers_see_in_a_merged_file_what_is_in_its_parts() {
+    let Some(readers) = readers() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let files = write_merged(directory.path());
+    let compare = |jdk: &Jdk, main: &str, class_path: &str, work: Option<&Path>| {
+        let seen = ReaderResult::parse(&read_by(jdk, main, class_path, work, &files));
+        let [first, second, merged] = seen.try_into().unwrap();
+        let mut parts = [first.samples, second.samples].concat();
+        parts.sort();
+        assert!(parts.len() > 600, "{main}: {} samples", parts.len());
+        assert_eq!(merged.samples, parts, "{main}");
+    };
+    for jdk in jdk::all() {
+        compare(&jdk, "JdkReader", "", Some(directory.path()));
+    }
+    for (name, path) in &readers.class_paths {
+        let (main, work) = match &**name {
+            "jmc" => ("MissionControl", None),
+            _ => ("AsyncProfiler", Some(directory.path())),
+        };
+        compare(&readers.compiler, main, path, work);
     }
 }
 

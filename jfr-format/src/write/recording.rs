@@ -333,6 +333,31 @@ pub(super) fn stub(schema: &Schema) -> Stub {
     }
 }
 
+/// An empty chunk to stand before `next` in a file, where the chunk before that is of another
+/// recording.
+///
+/// The JDK takes a key that the chunk before has for the same value again; each recording counts its
+/// keys for itself.
+#[must_use]
+pub fn separator(next: &Header) -> Vec<u8> {
+    let stub = stub(&Schema::default());
+    let size = stub.least();
+    let (header, body) = stub.chunk(size, 0, next);
+    let header = Header {
+        major: 2,
+        minor: 1,
+        // Of two chunks that begin at the same time readers may drop one.
+        start_nanos: next.start_nanos.saturating_sub(1),
+        state: 0,
+        flags: FLAG_COMPRESSED_INTS,
+        ..header
+    };
+    let mut chunk = header.to_bytes().to_vec();
+    chunk.extend_from_slice(&body);
+    chunk.resize(chunk.len().max(usize::try_from(size).unwrap_or(0)), 0);
+    chunk
+}
+
 fn put_metadata(out: &mut Vec<u8>, at: Ticks, body: &[u8]) -> usize {
     let start = begin_sized(out, METADATA_TYPE);
     varint::put(out, at.0);
