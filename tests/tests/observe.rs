@@ -1,6 +1,43 @@
 //! What an application that observes itself gets (`io.ctxagent.observe`).
 
+use e2e::recording::weights_by;
 use e2e::{Jdk, Jvm, TestDir};
+
+/// What the recording says of the labelled CPU time lies where the sum of the costs does.
+#[test]
+fn costs_of_requests_add_up_to_the_labelled_cpu_time() {
+    const INTERVAL: f64 = 1e7;
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
+            .agent("start,interval=10ms,ctx=kind,file=app.jfr")
+            .main("Costs", &["1000"])
+            .stop_recording_at_end()
+            .run_ok();
+        let weights = weights_by(&test_dir.recording().samples(), "kind");
+        for line in run.stdout.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            let nanos = |word: &str| word.parse::<f64>().unwrap();
+            let (cpu, min, max) = (nanos(words[1]), nanos(words[2]), nanos(words[3]));
+            let weight = weights[&Some(words[0].to_owned())];
+            let sampled = f64::from(u32::try_from(weight).unwrap()) * INTERVAL;
+            println!("{jdk} {line}: {sampled} by samples");
+            // A request between two others, and its begin and end, cost something as well.
+            let chance = if words[0] == "platform" {
+                assert_eq!((cpu, cpu), (min, max), "{jdk}");
+                4.0 * (sampled / INTERVAL).sqrt() * INTERVAL
+            } else {
+                assert!(min < cpu && cpu < max, "{jdk}: {line}");
+                3.0 * INTERVAL
+            };
+            let tolerance = 0.02 * sampled + chance;
+            assert!(
+                (cpu - sampled).abs() < tolerance,
+                "{jdk}: {line}: {sampled}"
+            );
+        }
+    }
+}
 
 #[test]
 fn requests_have_route_status_and_labels_and_marks_are_recorded() {

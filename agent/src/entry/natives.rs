@@ -39,7 +39,7 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Version of the contract.
-const ABI: jint = 5;
+const ABI: jint = 6;
 /// `layout()[13]`: `Thread.threadId()` is the key.
 const KEY_THREAD_ID: i64 = 0;
 /// `layout()[13]`: where the slab is a buffer, `currentThreadKey()` is the key, in a `ThreadLocal`
@@ -433,6 +433,17 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_mark<'l>(
     });
 }
 
+/// `native long sampleNanos()`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_sampleNanos(
+    _env: EnvUnowned<'_>,
+    _native: JObject<'_>,
+) -> jlong {
+    enter(OnFailure::IgnoreAndCount, "sampleNanos", 0, || {
+        live().map_or(0, |live| live.sample_nanos().cast_signed())
+    })
+}
+
 /// `native long[] milestones()`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_internal_agent_Native_milestones(
@@ -637,6 +648,7 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
         c"observePauses" c"(Z)V" Java_io_ctxagent_internal_agent_Native_observePauses;
         c"takePauses" c"()[J" Java_io_ctxagent_internal_agent_Native_takePauses;
         c"mark" c"(Ljava/lang/String;JJ)V" Java_io_ctxagent_internal_agent_Native_mark;
+        c"sampleNanos" c"()J" Java_io_ctxagent_internal_agent_Native_sampleNanos;
         c"milestones" c"()[J" Java_io_ctxagent_internal_agent_Native_milestones;
         c"count" c"(I)V" Java_io_ctxagent_internal_agent_Native_count;
         c"execute" c"(Ljava/lang/String;)Ljava/lang/String;" Java_io_ctxagent_internal_agent_Native_execute;

@@ -95,6 +95,11 @@ impl SampledCpu {
         });
     }
 
+    /// Whether samples are taken.
+    pub(crate) fn is_on(&self) -> bool {
+        self.with(|state| state.start.is_some())
+    }
+
     /// No more samples are taken.
     pub(crate) fn end(&self, now: CpuTime) {
         self.with(|state| {

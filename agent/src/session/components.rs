@@ -12,6 +12,7 @@ use crate::registry::Registry;
 use crate::sampling::wall::WallShared;
 use crate::threads::virtual_threads::VirtualThreadIds;
 use crate::threads::{ThreadDirectory, ThreadFields, handler_memory};
+use signal_core::counters::Counter;
 use signal_core::handler_state::HandlerState;
 use signal_core::java_thread::IdSource;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
@@ -37,6 +38,20 @@ pub(crate) struct Components {
 }
 
 impl Components {
+    /// CPU time that a sample in a block stands for on average; 0 where none are taken, and where
+    /// blocks count samples of another kind as well.
+    pub(crate) fn sample_nanos(&self) -> u64 {
+        let takes_others = self.handler.wall_signal.load(Relaxed) != 0;
+        if takes_others || !self.sampled_cpu.is_on() {
+            return 0;
+        }
+        let counters = &self.handler.counters;
+        let [samples, more] = [Counter::Signals, Counter::Overruns].map(|c| counters.get(c));
+        let interval = self.handler.engine.interval();
+        let weighed = interval.saturating_mul(samples + more);
+        weighed.checked_div(samples).unwrap_or(interval)
+    }
+
     /// Finds the VM's offsets and maps the slabs. On a Java thread.
     pub(super) fn build(
         (vm, jvmti): (Vm, Jvmti),

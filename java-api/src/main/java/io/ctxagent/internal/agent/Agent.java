@@ -110,6 +110,12 @@ public interface Agent {
     /** Records what the current thread notes; times as of {@link System#nanoTime}. */
     void mark(String name, long startNanos, long endNanos);
 
+    /**
+     * CPU time that a sample stands for on average, in nanoseconds; 0 where no recording takes
+     * samples of the CPU, and where it takes others beside them.
+     */
+    long sampleNanos();
+
     /** When the agent was loaded, and when the VM was up, as of {@link System#nanoTime}. */
     long[] milestones();
 

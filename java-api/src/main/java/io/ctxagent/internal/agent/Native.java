@@ -73,6 +73,9 @@ final class Native implements Agent {
     public native void mark(String name, long startNanos, long endNanos);
 
     @Override
+    public native long sampleNanos();
+
+    @Override
     public native long[] milestones();
 
     @Override

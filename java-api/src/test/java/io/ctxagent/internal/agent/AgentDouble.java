@@ -214,6 +214,11 @@ public final class AgentDouble implements Agent {
     public void mark(String name, long startNanos, long endNanos) {}
 
     @Override
+    public long sampleNanos() {
+        return 0;
+    }
+
+    @Override
     public long[] milestones() {
         return new long[] {1, 2};
     }
