@@ -154,7 +154,8 @@ fetch_jdk21() {
   [[ ! -e $home/lib/jspawnhelper ]] || chmod +x "$home/lib/jspawnhelper"
   "$home/bin/java" -version 2>&1 | grep -q 'version "21\.' ||
     fail "the run time in $JDK21_FILE does not answer as a JDK 21: $how"
-  # Its archive of classes, which the wheel lacks and every other JDK has: JVMs start in half the time.
+  # Its archive of classes, which the wheel lacks and every other JDK has: JVMs start in half
+  # the time.
   "$home/bin/java" -Xshare:dump >/dev/null 2>&1 || say "JDK 21: no archive of its classes"
   mv "$home" "$target"
   rm -rf "$work"
