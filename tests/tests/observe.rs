@@ -65,3 +65,22 @@ fn requests_have_route_status_and_labels_and_marks_are_recorded() {
         assert_eq!(totals["marks.seen"], 2);
     }
 }
+
+/// Whatever its observers do then.
+#[test]
+fn a_vm_that_observes_itself_ends_in_order() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
+            .agent("start,ctx=tenant,file=app.jfr")
+            .main("ObservesEnd", &[])
+            .run_ok();
+        assert_eq!(
+            run.stdout, "marks are kept: true\n",
+            "{jdk}: {}",
+            run.stderr
+        );
+        assert!(!run.stderr.contains("Exception"), "{jdk}: {}", run.stderr);
+        test_dir.recording().ctxjfr(&["summary", "FILE"]).success();
+    }
+}
