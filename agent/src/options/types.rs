@@ -260,11 +260,13 @@ pub enum LabelSource {
     Jersey,
     /// Coroutines of Kotlin.
     Coroutines,
+    /// Observations of Micrometer.
+    Observation,
 }
 
 impl LabelSource {
     /// Each one.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::HttpServer,
         Self::Tomcat,
         Self::Spring,
@@ -279,6 +281,7 @@ impl LabelSource {
         Self::Kafka,
         Self::Jersey,
         Self::Coroutines,
+        Self::Observation,
     ];
 
     /// Its name.
@@ -298,6 +301,7 @@ impl LabelSource {
             Self::Kafka => "kafka",
             Self::Jersey => "jersey",
             Self::Coroutines => "coroutines",
+            Self::Observation => "observation",
         }
     }
 
@@ -313,7 +317,8 @@ impl LabelSource {
             | Self::Grpc
             | Self::Kafka
             | Self::Jersey
-            | Self::Coroutines => "route",
+            | Self::Coroutines
+            | Self::Observation => "route",
             Self::Otel | Self::OtelAgent | Self::Datadog => "otel",
             Self::Mdc => "mdc",
         }

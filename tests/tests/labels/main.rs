@@ -120,6 +120,7 @@ fn calls_of_grpc_have_their_method() {
             &["service.GrpcService", "150", kind],
         );
         let samples = test_dir.recording().samples();
+        assert_rows_of_page("service.GrpcService", &samples);
         let get = Some("shop.Orders/Get");
         assert_labelled(&samples, "service.GrpcService.get", "operation", get);
         let list = Some("shop.Orders/List");
@@ -143,6 +144,7 @@ fn records_of_kafka_have_their_topic() {
         let program = ["service.KafkaService", "200"];
         served(jdk, &test_dir, "labels=route", &program);
         let samples = test_dir.recording().samples();
+        assert_rows_of_page(program[0], &samples);
         for (method, operation) in [
             ("processOrder", Some("process orders")),
             ("processPayment", Some("process payments")),
@@ -167,6 +169,7 @@ fn requests_of_jersey_have_the_template_of_their_path() {
             &["service.JerseyService", "150"],
         );
         let samples = test_dir.recording().samples();
+        assert_rows_of_page("service.JerseyService", &samples);
         let order = "service.JerseyService$Orders.order";
         let item = "service.JerseyService$Items.item";
         assert_labelled(&samples, order, "operation", Some("GET /shop/orders/{id}"));
@@ -189,6 +192,7 @@ fn coroutines_have_the_labels_of_who_started_them() {
             &["service.CoroutineService", "100"],
         );
         let samples = test_dir.recording().samples();
+        assert_rows_of_page("service.CoroutineService", &samples);
         for (method, operation) in [
             ("orders", Some("GET /orders")),
             ("searches", Some("GET /search")),
@@ -198,6 +202,50 @@ fn coroutines_have_the_labels_of_who_started_them() {
             assert_labelled(&samples, &method, "operation", operation);
         }
     }
+}
+
+/// A request keeps its route; other work has the name of the outermost observation, also where it
+/// is carried to another thread.
+#[test]
+fn work_that_micrometer_observes_has_the_name_of_its_observation() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let program = ["service.ObservedService", "150"];
+        served(jdk, &test_dir, "labels=route", &program);
+        let samples = test_dir.recording().samples();
+        assert_rows_of_page(program[0], &samples);
+        for (method, operation) in [
+            ("inRequest", Some("GET /orders")),
+            ("refresh", Some("refresh prices")),
+            ("fetch", Some("refresh prices")),
+            ("fetchElsewhere", Some("refresh prices")),
+            ("sendReports", Some("task reports.send")),
+            ("evict", Some("cache.evict")),
+            ("prices", Some("GET /prices/{id}")),
+            ("notObserved", None),
+        ] {
+            let method = format!("service.ObservedService.{method}");
+            assert_labelled(&samples, &method, "operation", operation);
+        }
+    }
+}
+
+/// Fails unless the rows that the page shows of a service are those of its samples.
+fn assert_rows_of_page(service: &str, samples: &[Event]) {
+    let page = fs::read_to_string(e2e::workspace::root().join("docs/user-guide/labels.md"));
+    let page = page.unwrap();
+    let (_, after) = page.split_once(&format!(" {service} ")).unwrap();
+    let table = after.split("```").nth(2).unwrap();
+    let rows = table
+        .lines()
+        .skip(2)
+        .filter_map(|row| row.trim().split("  ").next());
+    let rows: BTreeSet<_> = rows
+        .filter(|row| !row.is_empty() && !row.starts_with('('))
+        .collect();
+    assert!(rows.len() >= 2, "{table}");
+    let operations = operations(samples);
+    assert!(rows.is_subset(&operations), "{rows:?} {operations:?}");
 }
 
 fn operations(samples: &[Event]) -> BTreeSet<&str> {
@@ -232,6 +280,7 @@ fn spring_requests_with_servlets_of_javax_have_the_pattern_of_their_route() {
 
 fn assert_spring_labels(test_dir: &TestDir) {
     let samples = test_dir.recording().samples();
+    assert_rows_of_page("service.SpringService", &samples);
     let orders = "service.SpringService.orders";
     assert_labelled(&samples, orders, "operation", Some("GET /orders/{id}"));
     let searches = "service.SpringService.searches";
@@ -262,6 +311,7 @@ fn reactive_requests_have_the_pattern_of_their_route_on_each_thread() {
         let program = ["service.WebFluxService", "30", reactive];
         served(jdk, &test_dir, "labels=route,propagate=all", &program);
         let samples = test_dir.recording().samples();
+        assert_rows_of_page(program[0], &samples);
         for (method, route) in [
             ("orders", "GET /orders/{id}"),
             ("delayed", "GET /delayed/{id}"),
@@ -298,6 +348,7 @@ fn requests_of_jetty_have_the_pattern_of_their_servlet() {
 
 fn assert_jetty_labels(test_dir: &TestDir) {
     let samples = test_dir.recording().samples();
+    assert_rows_of_page("service.JettyService", &samples);
     let orders = "service.JettyService$Orders.doGet";
     assert_labelled(&samples, orders, "operation", Some("GET /shop/orders/*"));
     let search = "service.JettyService$Search.doGet";

@@ -25,6 +25,11 @@ final class ContextSink extends LabelSink {
     }
 
     @Override
+    public boolean hasOperation() {
+        return operation.isBound();
+    }
+
+    @Override
     public Object[] request(Object scope, int status) {
         return ((Request) scope).report(operation.name(), status);
     }

@@ -5,6 +5,9 @@ public abstract class LabelSink {
     /** Opens a scope of the current thread with this operation. */
     public abstract AutoCloseable open(String operation);
 
+    /** Whether the current thread has an operation. */
+    public abstract boolean hasOperation();
+
     /**
      * What {@link Labels#observe} reports of an HTTP request whose scope is still open; {@code
      * null} if it is within another one.

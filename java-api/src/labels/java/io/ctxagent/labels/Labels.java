@@ -35,6 +35,7 @@ public final class Labels {
     public static final int KAFKA = 1 << 11;
     public static final int JERSEY = 1 << 12;
     public static final int COROUTINES = 1 << 13;
+    public static final int OBSERVATION = 1 << 14;
     /** Counts of a stripe: one for each source. */
     private static final int COUNTS = 16;
     /** Threads count in different stripes, mostly. */
@@ -127,7 +128,7 @@ public final class Labels {
     /** Opens the scope of a request. Returns what {@link #close} takes. */
     public static Object open(int source, String operation) {
         LabelSink s = isOn(source) ? sink(source) : null;
-        if (s != null && firstRequest == 0) {
+        if (s != null && firstRequest == 0 && source != OBSERVATION) {
             firstRequest = System.nanoTime();
         }
         try {
@@ -135,6 +136,17 @@ public final class Labels {
         } catch (Throwable failure) {
             failed(source, failure);
             return null;
+        }
+    }
+
+    /** Whether the current thread has an operation. */
+    public static boolean hasOperation(int source) {
+        LabelSink s = sink;
+        try {
+            return s != null && s.hasOperation();
+        } catch (Throwable failure) {
+            failed(source, failure);
+            return true;
         }
     }
 

@@ -1,0 +1,17 @@
+package io.micrometer.observation;
+
+public interface Observation extends ObservationView {
+    interface Scope {
+        Observation getCurrentObservation();
+    }
+
+    interface ContextView {
+        String getName();
+
+        String getContextualName();
+
+        ObservationView getParentObservation();
+    }
+
+    class Context {}
+}

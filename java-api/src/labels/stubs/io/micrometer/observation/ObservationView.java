@@ -1,0 +1,5 @@
+package io.micrometer.observation;
+
+public interface ObservationView {
+    Observation.ContextView getContextView();
+}
