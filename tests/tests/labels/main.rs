@@ -278,7 +278,38 @@ fn spring_requests_with_servlets_of_javax_have_the_pattern_of_their_route() {
     }
 }
 
+/// Fails unless this part of the CPU time of a method and what it calls is of routes. What `ctxjfr`
+/// learns later counts.
+fn assert_routes(test_dir: &TestDir, method: &str, percent: u64) {
+    let convert = ["convert", "FILE", "--by", "operation", "-o", "collapsed=-"];
+    let stacks = test_dir.recording().ctxjfr(&convert).stdout;
+    let frame = format!(";{method}");
+    let (mut all, mut routed, mut others) = (0, 0, Vec::new());
+    for line in stacks.lines().filter(|line| line.contains(&frame)) {
+        let (stack, count) = line.rsplit_once(' ').unwrap();
+        let count: u64 = count.parse().unwrap();
+        let (operation, _) = stack.split_once(';').unwrap();
+        all += count;
+        if operation.contains(" /") {
+            routed += count;
+        } else {
+            others.push(line);
+        }
+    }
+    println!("{method}: {routed} of {all} have a route");
+    assert!(all >= 200, "{all}");
+    assert!(
+        routed * 100 >= all * percent,
+        "{routed} of {all}: {others:#?}"
+    );
+}
+
 fn assert_spring_labels(test_dir: &TestDir) {
+    assert_routes(
+        test_dir,
+        "org.apache.catalina.connector.CoyoteAdapter.service",
+        98,
+    );
     let samples = test_dir.recording().samples();
     assert_rows_of_page("service.SpringService", &samples);
     let orders = "service.SpringService.orders";
@@ -312,6 +343,11 @@ fn reactive_requests_have_the_pattern_of_their_route_on_each_thread() {
         served(jdk, &test_dir, "labels=route,propagate=all", &program);
         let samples = test_dir.recording().samples();
         assert_rows_of_page(program[0], &samples);
+        assert_routes(
+            &test_dir,
+            "reactor.netty.http.server.HttpServerOperations.onInboundNext",
+            95,
+        );
         for (method, route) in [
             ("orders", "GET /orders/{id}"),
             ("delayed", "GET /delayed/{id}"),
@@ -347,6 +383,7 @@ fn requests_of_jetty_have_the_pattern_of_their_servlet() {
 }
 
 fn assert_jetty_labels(test_dir: &TestDir) {
+    assert_routes(test_dir, "org.eclipse.jetty.server.Server.handle", 98);
     let samples = test_dir.recording().samples();
     assert_rows_of_page("service.JettyService", &samples);
     let orders = "service.JettyService$Orders.doGet";
@@ -365,6 +402,7 @@ fn keys_of_loggers_that_are_asked_for_become_attributes() {
         let labels = "labels=mdc:tenant+mdc:user";
         served(jdk, &test_dir, labels, &["service.LoggedService", "1500"]);
         let samples = test_dir.recording().samples();
+        let cut = "x".repeat(255);
         let of = |method: &str, attribute: &str, value| {
             assert_labelled(
                 &samples,
@@ -379,7 +417,11 @@ fn keys_of_loggers_that_are_asked_for_become_attributes() {
         of("workOfBob", "user", Some("bob"));
         of("workOfNobody", "tenant", None);
         of("workOfNobody", "user", None);
-        assert_eq!(samples[0].values.get("secret"), None);
+        of("workOfLong", "tenant", Some(&cut));
+        of("workOfControls", "tenant", Some("\u{1}\u{202e}\n"));
+        for name in ["secret", "a", "b", "c", "d", "e", "f", "g"] {
+            assert_eq!(samples[0].values.get(name), None, "{name}");
+        }
     }
 }
 

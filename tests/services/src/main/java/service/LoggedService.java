@@ -12,6 +12,9 @@ import org.slf4j.MDC;
  */
 public class LoggedService {
     private static final String LONG = "x".repeat(1 << 20);
+    private static final Map<String, String> EIGHT = Map.of(
+            "tenant", "globex", "a", "no", "b", "no", "c", "no", "d", "no", "e", "no", "f", "no",
+            "g", "no");
 
     public static void main(String[] args) throws InterruptedException {
         if (args[0].equals("between")) {
@@ -29,12 +32,14 @@ public class LoggedService {
             MDC.put("tenant", "acme");
             MDC.put("secret", "not to be recorded");
             workOfAcme();
-            MDC.setContextMap(Map.of("tenant", "globex", "session", "not to be recorded"));
+            MDC.setContextMap(EIGHT);
             workOfGlobex();
             MDC.remove("tenant");
             workOfNobody();
             MDC.put("tenant", LONG);
+            workOfLong();
             MDC.put("tenant", "\u0001\u202e\n");
+            workOfControls();
             MDC.put("tenant", null);
             workOfNobody();
             MDC.put("tenant", "acme");
@@ -63,6 +68,14 @@ public class LoggedService {
     }
 
     private static void workOfGlobex() {
+        Work.spin(300_000);
+    }
+
+    private static void workOfLong() {
+        Work.spin(300_000);
+    }
+
+    private static void workOfControls() {
         Work.spin(300_000);
     }
 
