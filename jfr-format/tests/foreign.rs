@@ -230,7 +230,7 @@ impl Tools {
         let sources = classes
             .iter()
             .map(|name| format!("{INTEROP}/foreign/{name}.java"));
-        let mut javac = self.compiler.tool("javac");
+        let mut javac = self.compiler.short_lived("javac");
         javac.args(["--release", "17", "-cp", &self.class_path, "-d"]);
         javac.arg(self.classes.path()).args(sources);
         let output = javac.output().unwrap();
@@ -239,9 +239,11 @@ impl Tools {
     }
 
     /// Runs a class; one that hangs is a failure.
-    fn run(&self, jdk: &Jdk, class: &str, arguments: &[&Path]) -> Output {
+    fn run(&self, java: &Command, class: &str, arguments: &[&Path]) -> Output {
         let mut command = Command::new("timeout");
-        command.arg("400").arg(jdk.java().get_program());
+        command.arg("400").arg(java.get_program());
+        let variables = java.get_envs();
+        command.envs(variables.filter_map(|(name, value)| Some((name, value?))));
         command.arg("-cp");
         command.arg(format!(
             "{}:{}",
@@ -257,7 +259,8 @@ impl Tools {
     fn judge(&self, files: &[PathBuf]) {
         let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
         let of = |class| {
-            let output = self.run(&self.newest, class, &paths);
+            let java = self.newest.short_lived("java");
+            let output = self.run(&java, class, &paths);
             let errors = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{class}: {errors}");
             let seen = parse(&text(&output));
@@ -322,7 +325,7 @@ impl Tools {
         arguments.extend(library.as_deref());
         arguments.push(file);
         // On the oldest JDK here: all of these writers know it.
-        let output = self.run(&jdk::all()[0], class, &arguments);
+        let output = self.run(&jdk::all()[0].java(), class, &arguments);
         if !output.status.success() {
             let why = String::from_utf8_lossy(&output.stderr);
             println!("SKIP {writer}: it does not run here: {why}");

@@ -14,6 +14,7 @@ mod jdk;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use jdk::Jdk;
 use jfr_format::read::{ChunkStream, Chunks, ParsedChunk, Value};
@@ -37,60 +38,62 @@ public class Work {
 }
 "#;
 
-/// A recording of a JDK, made once per test run.
-fn record(jdk: &Jdk, directory: &Path) -> Option<PathBuf> {
+/// A recording of a JDK.
+struct Recorded {
+    jdk: Jdk,
+    file: PathBuf,
+    bytes: Vec<u8>,
+}
+
+/// A recording of each JDK here, made once for all tests.
+fn recordings() -> &'static [Recorded] {
+    static ALL: OnceLock<Vec<Recorded>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("read_jdk");
+        std::fs::create_dir_all(&directory).unwrap();
+        if !compile(&directory) {
+            println!("SKIP: no JDK of 17, 21, 25 can compile");
+            return Vec::new();
+        }
+        let all = jdk::all().into_iter();
+        all.map(|jdk| record(jdk, &directory)).collect()
+    })
+}
+
+/// Compiles the program; returns whether there is a compiler.
+fn compile(directory: &Path) -> bool {
     let source = directory.join("Work.java");
     std::fs::write(&source, PROGRAM).unwrap();
-    let compiler = jdk::all().into_iter().find(Jdk::has_compiler)?;
-    let status = compiler
-        .java()
-        .args([
-            "-m",
-            "jdk.compiler/com.sun.tools.javac.Main",
-            "--release",
-            "17",
-            "-encoding",
-            "UTF-8",
-            "-d",
-        ])
-        .args([directory, &source])
-        .status();
-    assert!(status.unwrap().success(), "javac");
+    let Some(compiler) = jdk::all().into_iter().find(Jdk::has_compiler) else {
+        return false;
+    };
+    let mut javac = compiler.short_lived("javac");
+    javac.args(["--release", "17", "-encoding", "UTF-8", "-d"]);
+    let output = javac.args([directory, &source]).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "javac: {errors}");
+    true
+}
+
+fn record(jdk: Jdk, directory: &Path) -> Recorded {
     let file = directory.join(format!("jdk{}.jfr", jdk.version));
     let option = format!(
         "-XX:StartFlightRecording=filename={},settings=profile",
         file.display()
     );
-    let output = jdk
-        .java()
-        .arg(option)
-        .arg("-cp")
-        .arg(directory)
-        .arg("Work")
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success() && file.exists(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Some(file)
+    let mut java = jdk.java();
+    let output = java.arg(option).arg("-cp").arg(directory).arg("Work");
+    let output = output.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let bytes = std::fs::read(&file).unwrap();
+    Recorded { jdk, file, bytes }
 }
 
 /// Runs a test on a recording of each JDK here.
 fn on_each_jdk(test: impl Fn(&Jdk, &Path, &[u8])) {
-    let jdks = jdk::all();
-    if jdks.is_empty() {
-        println!("SKIP: no JDK of 17, 21, 25 found");
-    }
-    for jdk in jdks {
-        let directory = tempfile::tempdir().unwrap();
-        let Some(file) = record(&jdk, directory.path()) else {
-            println!("SKIP {}: nothing to compile with", jdk.version);
-            continue;
-        };
-        let bytes = std::fs::read(&file).unwrap();
-        test(&jdk, &file, &bytes);
+    for Recorded { jdk, file, bytes } in recordings() {
+        test(jdk, file, bytes);
     }
 }
 

@@ -71,7 +71,7 @@ fn fetch() -> Option<Readers> {
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|e| e == "java"));
     let outcome = compiler
-        .tool("javac")
+        .short_lived("javac")
         .args(["--release", "17", "-cp", &all.join(":"), "-d"])
         .arg(&classes)
         .args(sources)

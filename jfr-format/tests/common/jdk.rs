@@ -57,6 +57,13 @@ impl Jdk {
         Command::new(self.home.join("bin").join(name))
     }
 
+    /// The same for one that is done soon.
+    pub(crate) fn short_lived(&self, name: &str) -> Command {
+        let mut command = self.tool(name);
+        command.env("JAVA_TOOL_OPTIONS", TOOL_OPTIONS);
+        command
+    }
+
     /// Whether it can run a source file.
     pub(crate) fn has_compiler(&self) -> bool {
         self.home.join("bin/javac").exists()
@@ -66,16 +73,13 @@ impl Jdk {
     pub(crate) fn jfr(&self, arguments: &[&str]) -> Output {
         let launcher = self.home.join("bin/jfr");
         let mut command = if launcher.exists() {
-            Command::new(launcher)
+            self.short_lived("jfr")
         } else {
-            let mut java = self.java();
+            let mut java = self.short_lived("java");
             java.args(["-m", "jdk.jfr/jdk.jfr.internal.tool.Main"]);
             java
         };
-        command
-            .args(arguments)
-            .env("JAVA_TOOL_OPTIONS", TOOL_OPTIONS);
-        command.output().expect("jfr starts")
+        command.args(arguments).output().expect("jfr starts")
     }
 
     /// Standard output of a `jfr` command that must succeed.
