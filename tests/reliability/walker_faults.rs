@@ -4,14 +4,14 @@
 use e2e::process::ProcessOutput;
 use e2e::{Jdk, Jvm, TestDir, build};
 
-/// A JVM under the test build, whose walker gets one bad load in 100.
-fn with_bad_loads<'a>(jdk: Jdk, test_dir: &'a TestDir, options: &str) -> Jvm<'a> {
+/// A JVM under the test build, whose walker gets one bad load in so many.
+fn with_bad_loads<'a>(one_in: &str, jdk: Jdk, test_dir: &'a TestDir, options: &str) -> Jvm<'a> {
     Jvm::new(jdk, test_dir)
         .agent_at(
             build::oracle_agent(),
             &format!("start,file=app.jfr,{options}"),
         )
-        .environment("CTXAGENT_FAULTS", "100")
+        .environment("CTXAGENT_FAULTS", one_in)
 }
 
 fn switched_off_lines(run: &ProcessOutput) -> Vec<&str> {
@@ -23,7 +23,7 @@ fn switched_off_lines(run: &ProcessOutput) -> Vec<&str> {
 fn hostile_load_survives_injected_bad_loads() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let run = with_bad_loads(jdk, &test_dir, "interval=1ms,wall=10ms")
+        let run = with_bad_loads("100", jdk, &test_dir, "interval=1ms,wall=10ms")
             .flag("-Xmx512m")
             .environment("CTXAGENT_FAULTS_KEEP", "1")
             .main("Hostile", &["4", "7"])
@@ -53,8 +53,8 @@ fn hostile_load_survives_injected_bad_loads() {
 #[test]
 fn failing_walker_is_switched_off() {
     let test_dir = TestDir::new();
-    // On 21 the other walker takes over.
-    let run = with_bad_loads(Jdk::main(), &test_dir, "interval=1ms")
+    // On 21 the other walker takes over. A machine that is very busy leaves time for some hundred walks.
+    let run = with_bad_loads("20", Jdk::main(), &test_dir, "interval=1ms")
         .main("Target", &["burn", "2", "3000"])
         .stop_recording_at_end()
         .run_ok();
