@@ -68,7 +68,8 @@ pub(crate) struct ClockPair {
 impl ClockPair {
     pub(crate) fn all(chunk: &ParsedChunk<'_>) -> Vec<Self> {
         let pairs = chunk.events_named(JFR_CLOCK.name).filter_map(|event| {
-            let number = |field| event.long(field).ok().flatten();
+            // Since a start, all of them.
+            let number = |field| event.long(field).ok()?.filter(|&number| number >= 0);
             Some(Self {
                 nanos: number("nanos")?,
                 ticks: number("ticks")?,
@@ -115,7 +116,9 @@ impl JdkClock {
         };
         let (begin, _) = clock.at(header.start_nanos)?;
         let nearest = pairs.iter().min_by_key(|pair| pair.nanos.abs_diff(begin))?;
-        let expected = nearest.epoch_nanos.saturating_add(begin - nearest.nanos);
+        let expected = nearest
+            .epoch_nanos
+            .saturating_add(begin.saturating_sub(nearest.nanos));
         let difference = expected.abs_diff(header.start_nanos) / NANOS_PER_MILLI;
         (difference <= MAX_START_DIFFERENCE_MILLIS).then_some(clock)
     }
@@ -139,18 +142,21 @@ impl JdkClock {
         let next = self.points.partition_point(|point| point.0 <= nanos);
         let next = next.clamp(1, end - 1);
         let (from, to) = (self.points[next - 1], self.points[next]);
-        let outside = (from.0 - nanos).max(nanos - to.0).max(0);
+        let (since, until) = (nanos.saturating_sub(from.0), to.0.saturating_sub(nanos));
+        let outside = since.min(until).min(0).saturating_abs();
+        let length = to.0.saturating_sub(from.0);
         // How far the rate of the clocks has changed meanwhile, at most.
         let before = next.checked_sub(2).map(|place| self.points[place]);
         let after = self.points.get(next + 1).copied();
         let others = [before.map(|it| (it, from)), after.map(|it| (to, it))];
         let wanders = others.into_iter().flatten().map(|(a, b)| {
-            let expected = scaled(b.1 - a.1, to.0 - from.0, b.0 - a.0);
-            (to.1 - from.1 - expected).abs()
+            let expected = scaled(b.1 - a.1, length, b.0.saturating_sub(a.0));
+            (to.1 - from.1).saturating_sub(expected).saturating_abs()
         });
         let wander = wanders.max().unwrap_or(0);
-        let at = from.1 + scaled(to.1 - from.1, nanos - from.0, to.0 - from.0);
-        let slack = from.2.max(to.2) + wander + 1 + outside / MAX_DRIFT;
+        let at = from.1.saturating_add(scaled(to.1 - from.1, since, length));
+        let slack = from.2.max(to.2).saturating_add(wander);
+        let slack = slack.saturating_add(1 + outside / MAX_DRIFT);
         Some((at, slack))
     }
 }
@@ -173,8 +179,11 @@ pub(crate) fn aligned(pairs: &[ClockPair], header: &Header) -> Option<Header> {
     let (first, last) = (pairs[first], pairs[last]);
     let (nanos, ticks) = (last.nanos - first.nanos, last.ticks - first.ticks);
     let ticks_per_second = scaled(ticks, NANOS_PER_SECOND, nanos);
+    let since = begin.saturating_sub(first.ticks);
     (nanos > 0 && ticks_per_second > 0).then(|| Header {
-        start_nanos: first.epoch_nanos + scaled(nanos, begin - first.ticks, ticks),
+        start_nanos: first
+            .epoch_nanos
+            .saturating_add(scaled(nanos, since, ticks)),
         duration_nanos: scaled(length, NANOS_PER_SECOND, ticks_per_second),
         ticks_per_second,
         ..*header
@@ -266,6 +275,36 @@ mod tests {
         assert_eq!(aligned.ticks_per_second, 2_000_000_000);
         assert_eq!(aligned.duration_nanos, 9_000_000_000);
         assert!(super::aligned(&pairs[..1], &guessed).is_none());
+    }
+
+    #[test]
+    fn readings_of_a_damaged_file_do_no_harm() {
+        let (pairs, header) = readings_and_chunk();
+        let extremes = [i64::MIN, -1, 0, 1, i64::MAX];
+        for ticks in extremes {
+            for nanos in extremes {
+                let damaged = Header {
+                    start_ticks: ticks,
+                    start_nanos: nanos,
+                    duration_nanos: ticks,
+                    ..header
+                };
+                let pair = ClockPair {
+                    ticks: ticks.max(0),
+                    nanos: nanos.max(0),
+                    epoch_nanos: nanos,
+                    slack_nanos: ticks.max(0),
+                };
+                let readings = [pairs[0], pair, pairs[1], pair];
+                for (pairs, header) in [(&pairs[..], &damaged), (&readings, &header)] {
+                    let aligned = aligned(pairs, header);
+                    assert!(aligned.is_none_or(|it| it.ticks_per_second > 0));
+                    let clock = JdkClock::new(pairs, header);
+                    let reach = clock.and_then(|clock| clock.reach(nanos, ticks));
+                    assert!(reach.is_none_or(|it| it.slack > 0));
+                }
+            }
+        }
     }
 
     #[test]
