@@ -18,7 +18,8 @@ public final class Bridge {
     /** Contexts are on. */
     public static final int READY = 2;
 
-    private static final int ABI = 6;
+    /** Version of the contract with the agent. */
+    static final int ABI = 6;
 
     /** For tests. */
     private static Agent substitute;

@@ -72,7 +72,7 @@ public final class AgentDouble implements Agent {
 
     @Override
     public int abi() {
-        return 5;
+        return Bridge.ABI;
     }
 
     @Override

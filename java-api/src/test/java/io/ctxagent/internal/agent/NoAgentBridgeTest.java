@@ -12,7 +12,7 @@ import org.junit.Test;
 public class NoAgentBridgeTest {
     @Test
     public void otherContractIsRefused() {
-        assertEquals(List.of("abi", "refused 5"), callsTo(2));
+        assertEquals(List.of("abi", "refused " + Bridge.ABI), callsTo(2));
         // Not up yet: no refusal.
         assertEquals(List.of("abi"), callsTo(0));
     }
