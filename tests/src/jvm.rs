@@ -226,31 +226,24 @@ impl<'a> Jvm<'a> {
     /// With the services of `tests/services` on the class path, and neither the Java API nor other
     /// programs.
     #[must_use]
-    pub fn services(self) -> Self {
-        self.framework(vec![build::services().to_owned()])
+    pub fn services(mut self) -> Self {
+        self.class_path = vec![build::services().to_owned()];
+        self
     }
 
     /// With those of `tests/services/javax`.
     #[must_use]
-    pub fn javax_services(self) -> Self {
-        self.framework(vec![build::javax_services()])
+    pub fn javax_services(mut self) -> Self {
+        self.class_path = vec![build::javax_services()];
+        self
     }
 
     /// With the service of `tests/starter` and `ctxagent.jar` on the class path, which is what a
     /// user's one line gives, and nothing else.
     #[must_use]
-    pub fn starter(self) -> Self {
+    pub fn starter(mut self) -> Self {
         let agent = build::agent_jar().display().to_string();
-        self.framework(vec![agent, build::starter().to_owned()])
-    }
-
-    /// A framework is compiled for longer than its requests last. All compilers of one JDK are
-    /// enough; the others use the first one, which takes half the CPU time.
-    fn framework(mut self, class_path: Vec<String>) -> Self {
-        self.class_path = class_path;
-        if self.jdk.version != Jdk::main().version {
-            self.flags.push("-XX:TieredStopAtLevel=1".into());
-        }
+        self.class_path = vec![agent, build::starter().to_owned()];
         self
     }
 

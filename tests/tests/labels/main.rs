@@ -33,8 +33,12 @@ fn served(jdk: Jdk, test_dir: &TestDir, labels: &str, program: &[&str]) -> Proce
 
 fn served_by(jdk: Jdk, jvm: Jvm, labels: &str, program: &[&str]) -> ProcessOutput {
     let options = format!("start,interval=1ms,file=app.jfr,{labels}");
+    // A call tells for certain who works. Of a loop that is compiled into its callers the compiler
+    // takes some instructions for those of another one.
     let run = jvm
         .agent(&options)
+        .flag("-XX:CompileCommand=quiet")
+        .flag("-XX:CompileCommand=dontinline,service.Work::spin")
         .flag("-Dserver.port=0")
         .main(program[0], &program[1..])
         .run_ok();

@@ -90,10 +90,9 @@ public final class RequestCosts {
         Agent agent = Bridge.agent();
         long perSample = samples == null || agent == null ? 0 : agent.sampleNanos();
         long count = perSample > 0 && isSame ? samples.soFar() : NOT_KNOWN;
-        // A thread uses one CPU at most.
-        cpuNanos = count < 0 ? NOT_KNOWN : Math.min(count * perSample, elapsedNanos);
-        minCpuNanos = count < 0 ? 0 : Math.min(bound(count, perSample, -1), elapsedNanos);
-        maxCpuNanos = count < 0 ? elapsedNanos : Math.min(bound(count, perSample, 1), elapsedNanos);
+        cpuNanos = count < 0 ? NOT_KNOWN : count * perSample;
+        minCpuNanos = count < 0 ? 0 : bound(count, perSample, -1);
+        maxCpuNanos = count < 0 ? elapsedNanos : bound(count, perSample, 1);
     }
 
     /**
@@ -157,7 +156,8 @@ public final class RequestCosts {
     }
 
     /**
-     * The CPU time, or its estimate.
+     * The CPU time, or its estimate. An estimate may be more than the elapsed time, so that the sum
+     * over many requests is right.
      *
      * @return the time; {@code null} if it is not known
      */
