@@ -47,6 +47,13 @@ fn between<'t>(text: &'t str, before: &str, after: &str) -> Option<&'t str> {
     Some(text.split_once(before)?.1.split_once(after)?.0)
 }
 
+/// The attributes of a span have another order in each JVM.
+fn thread_of(line: &str) -> Option<i64> {
+    let (_, rest) = line.split_once("thread.id=")?;
+    let end = rest.find(|c: char| !c.is_ascii_digit())?;
+    rest[..end].parse().ok()
+}
+
 /// What OpenTelemetry's agent exports, like `- 'even' : TRACE SPAN INTERNAL [...] thread.id=27}`.
 fn opentelemetry_spans(run: &ProcessOutput) -> Spans {
     let line = |line: &str| {
@@ -54,7 +61,7 @@ fn opentelemetry_spans(run: &ProcessOutput) -> Spans {
         let span = Span {
             trace: ids.next()?.to_owned(),
             name: between(line, "- '", "' : ")?.to_owned(),
-            thread: between(line, "thread.id=", "}")?.parse().ok()?,
+            thread: thread_of(line)?,
         };
         Some((ids.next()?.to_owned(), span))
     };
