@@ -50,6 +50,8 @@ fn recordings() -> &'static [Recorded] {
     static ALL: OnceLock<Vec<Recorded>> = OnceLock::new();
     ALL.get_or_init(|| {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("read_jdk");
+        // None of an earlier run may stand for one that was not made.
+        let _absent = std::fs::remove_dir_all(&directory);
         std::fs::create_dir_all(&directory).unwrap();
         if !compile(&directory) {
             println!("SKIP: no JDK of 17, 21, 25 can compile");

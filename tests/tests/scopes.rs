@@ -146,22 +146,10 @@ fn each_event_of_the_jdk_has_the_label_of_its_scope_or_none() {
             .success();
         let merged = Recording::new(merged);
         for (event, mut counts) in expected {
-            let arguments = [
-                "report",
-                "--json",
-                "--event",
-                event,
-                "--by",
-                "operation",
-                "FILE",
-            ];
-            let report = recording.ctxjfr(&[&arguments[..], &[&file]].concat());
-            let report: Value = serde_json::from_str(&report.success().stdout).unwrap();
+            let report = report_by_operation(&recording, event, &[&file]);
             let mut found = by_only_key(&report, "samples");
-            let of_merged = merged.ctxjfr(&arguments).success().stdout;
-            let of_merged: Value = serde_json::from_str(&of_merged).unwrap();
-            let of_merged = by_only_key(&of_merged, "samples");
-            assert_eq!(of_merged, found, "{jdk}: {event}");
+            let of_merged = report_by_operation(&merged, event, &[]);
+            assert_eq!(by_only_key(&of_merged, "samples"), found, "{jdk}: {event}");
             println!("{jdk} {event}: {found:?}");
             let values = by_only_key(&report, "value");
             let unknown = values.get("(unknown)").unwrap_or(&0);
@@ -215,6 +203,13 @@ fn assert_waits_lie_in_their_scopes(jdk: Jdk, merged: &Recording) {
         "{jdk}: {inside} of {}",
         waits.len()
     );
+}
+
+/// The report of one kind of events, by `operation`, of a recording and other files.
+fn report_by_operation(recording: &Recording, event: &str, others: &[&str]) -> Value {
+    let by = ["report", "--json", "--event", event, "--by", "operation"];
+    let arguments = [&by[..], &["FILE"], others].concat();
+    serde_json::from_str(&recording.ctxjfr(&arguments).success().stdout).unwrap()
 }
 
 /// A number of each row of a report by one key.

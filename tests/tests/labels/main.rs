@@ -148,16 +148,13 @@ fn records_of_kafka_have_their_topic() {
         let program = ["service.KafkaService", "200"];
         served(jdk, &test_dir, "labels=route", &program);
         let samples = test_dir.recording().samples();
-        assert_rows_of_page(program[0], &samples);
-        for (method, operation) in [
+        let expected = [
             ("processOrder", Some("process orders")),
             ("processPayment", Some("process payments")),
             ("workAfterAll", None),
             ("workAfterEarlyEnd", None),
-        ] {
-            let method = format!("service.KafkaService.{method}");
-            assert_labelled(&samples, &method, "operation", operation);
-        }
+        ];
+        assert_operations(&samples, program[0], &expected);
     }
 }
 
@@ -196,15 +193,12 @@ fn coroutines_have_the_labels_of_who_started_them() {
             &["service.CoroutineService", "100"],
         );
         let samples = test_dir.recording().samples();
-        assert_rows_of_page("service.CoroutineService", &samples);
-        for (method, operation) in [
+        let expected = [
             ("orders", Some("GET /orders")),
             ("searches", Some("GET /search")),
             ("noRequest", None),
-        ] {
-            let method = format!("service.CoroutineService.{method}");
-            assert_labelled(&samples, &method, "operation", operation);
-        }
+        ];
+        assert_operations(&samples, "service.CoroutineService", &expected);
     }
 }
 
@@ -217,8 +211,7 @@ fn work_that_micrometer_observes_has_the_name_of_its_observation() {
         let program = ["service.ObservedService", "150"];
         served(jdk, &test_dir, "labels=route", &program);
         let samples = test_dir.recording().samples();
-        assert_rows_of_page(program[0], &samples);
-        for (method, operation) in [
+        let expected = [
             ("inRequest", Some("GET /orders")),
             ("refresh", Some("refresh prices")),
             ("fetch", Some("refresh prices")),
@@ -227,10 +220,18 @@ fn work_that_micrometer_observes_has_the_name_of_its_observation() {
             ("evict", Some("cache.evict")),
             ("prices", Some("GET /prices/{id}")),
             ("notObserved", None),
-        ] {
-            let method = format!("service.ObservedService.{method}");
-            assert_labelled(&samples, &method, "operation", operation);
-        }
+        ];
+        assert_operations(&samples, program[0], &expected);
+    }
+}
+
+/// Fails unless the samples of these methods of a service have these operations, and its samples
+/// those that the page shows.
+fn assert_operations(samples: &[Event], service: &str, expected: &[(&str, Option<&str>)]) {
+    assert_rows_of_page(service, samples);
+    for &(method, operation) in expected {
+        let method = format!("{service}.{method}");
+        assert_labelled(samples, &method, "operation", operation);
     }
 }
 
@@ -315,13 +316,12 @@ fn assert_spring_labels(test_dir: &TestDir) {
         98,
     );
     let samples = test_dir.recording().samples();
-    assert_rows_of_page("service.SpringService", &samples);
-    let orders = "service.SpringService.orders";
-    assert_labelled(&samples, orders, "operation", Some("GET /orders/{id}"));
-    let searches = "service.SpringService.searches";
-    assert_labelled(&samples, searches, "operation", Some("GET /search"));
-    let failing = "service.SpringService.failing";
-    assert_labelled(&samples, failing, "operation", Some("GET /failing/{id}"));
+    let expected = [
+        ("orders", Some("GET /orders/{id}")),
+        ("searches", Some("GET /search")),
+        ("failing", Some("GET /failing/{id}")),
+    ];
+    assert_operations(&samples, "service.SpringService", &expected);
     assert_early_samples_get_the_route(test_dir);
     // 100 paths that are not there are one label.
     let operations = operations(&samples);
@@ -346,21 +346,18 @@ fn reactive_requests_have_the_pattern_of_their_route_on_each_thread() {
         let program = ["service.WebFluxService", "30", reactive];
         served(jdk, &test_dir, "labels=route,propagate=all", &program);
         let samples = test_dir.recording().samples();
-        assert_rows_of_page(program[0], &samples);
         assert_routes(
             &test_dir,
             "reactor.netty.http.server.HttpServerOperations.onInboundNext",
             95,
         );
-        for (method, route) in [
-            ("orders", "GET /orders/{id}"),
-            ("delayed", "GET /delayed/{id}"),
-            ("blocking", "GET /blocking/{id}"),
-            ("posted", "POST /posted"),
-        ] {
-            let method = format!("service.WebFluxService.{method}");
-            assert_labelled(&samples, &method, "operation", Some(route));
-        }
+        let expected = [
+            ("orders", Some("GET /orders/{id}")),
+            ("delayed", Some("GET /delayed/{id}")),
+            ("blocking", Some("GET /blocking/{id}")),
+            ("posted", Some("POST /posted")),
+        ];
+        assert_operations(&samples, program[0], &expected);
         // The first answer on a connection has no label.
         let called = in_method(&samples, "service.WebFluxService.calling");
         let (right, none) = ("GET /calling/{id}", 20);

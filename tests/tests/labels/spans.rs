@@ -87,12 +87,17 @@ fn datadog_spans(run: &ProcessOutput) -> Spans {
     traces.flatten().filter_map(|json| span(&json)).collect()
 }
 
+/// How many the service answers.
+fn requests() -> String {
+    env_number("LABEL_REQUESTS").unwrap_or(300).to_string()
+}
+
 /// Spans lie ten deep in one another.
 #[test]
 fn samples_have_the_innermost_span_of_opentelemetry() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
         let test_dir = TestDir::new();
-        let requests = env_number("LABEL_REQUESTS").unwrap_or(300).to_string();
+        let requests = requests();
         let program = ["service.TracedService", &requests, kind];
         let run = served(jdk, &test_dir, "labels=otel,propagate=all", &program);
         assert_spans(&test_dir, &printed_spans(&run));
@@ -128,7 +133,7 @@ fn assert_spans_beside(agent: &str, flags: &[String], exported: fn(&ProcessOutpu
     let jvm = Jvm::new(jdk, &test_dir).services();
     let jvm = jvm.flag(&format!("-javaagent:{}", java_agent(agent).display()));
     let jvm = flags.iter().fold(jvm, |jvm, flag| jvm.flag(flag));
-    let requests = env_number("LABEL_REQUESTS").unwrap_or(300).to_string();
+    let requests = requests();
     let program = ["service.TracedService", &requests, "virtual", "agent"];
     let run = served_by(jdk, jvm, "labels=otel", &program);
     assert_spans(&test_dir, &exported(&run));

@@ -189,9 +189,11 @@ public final class RequestCosts {
      * @return the time; {@code null} if it is not known
      */
     public Duration waiting() {
-        return cpuNanos == NOT_KNOWN
-                ? null
-                : Duration.ofNanos(Math.max(0, elapsedNanos - cpuNanos));
+        return cpuNanos == NOT_KNOWN ? null : Duration.ofNanos(waitingNanos());
+    }
+
+    private long waitingNanos() {
+        return Math.max(0, elapsedNanos - cpuNanos);
     }
 
     /**
@@ -221,7 +223,7 @@ public final class RequestCosts {
                         .append(millis(maxCpuNanos))
                         .append(" ms\"");
             }
-            text.append(", wait").append(dur(Math.max(0, elapsedNanos - cpuNanos)));
+            text.append(", wait").append(dur(waitingNanos()));
         }
         if (allocatedBytes != NOT_KNOWN) {
             text.append(", alloc;desc=\"").append(allocatedBytes).append(" B\"");
