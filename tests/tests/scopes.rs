@@ -93,36 +93,48 @@ fn without_the_option_no_scope_is_an_event() {
     assert!(recording.events("ctxagent.Scope").is_empty());
 }
 
+/// Events of the JDK's recorder during which a thread waits.
+const WAITS: [&str; 9] = [
+    "jdk.ThreadSleep",
+    "jdk.SocketRead",
+    "jdk.SocketWrite",
+    "jdk.JavaMonitorEnter",
+    "jdk.JavaMonitorWait",
+    "jdk.ThreadPark",
+    "jdk.FileForce",
+    "jdk.FileRead",
+    "jdk.FileWrite",
+];
+
 /// Settings of the JDK's recorder: all waits, however short.
-const SETTINGS: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
-<configuration version="2.0">
-  <event name="jdk.JVMInformation"><setting name="enabled">true</setting>
-    <setting name="period">beginChunk</setting></event>
-  <event name="jdk.ThreadSleep"><setting name="enabled">true</setting>
-    <setting name="stackTrace">true</setting><setting name="threshold">0 ms</setting></event>
-  <event name="jdk.SocketRead"><setting name="enabled">true</setting>
-    <setting name="stackTrace">true</setting><setting name="threshold">0 ms</setting></event>
-  <event name="jdk.JavaMonitorWait"><setting name="enabled">true</setting>
-    <setting name="stackTrace">true</setting><setting name="threshold">0 ms</setting></event>
-  <event name="jdk.ThreadPark"><setting name="enabled">true</setting>
-    <setting name="stackTrace">true</setting><setting name="threshold">0 ms</setting></event>
-  <event name="jdk.FileForce"><setting name="enabled">true</setting>
-    <setting name="stackTrace">true</setting><setting name="threshold">0 ms</setting></event>
-</configuration>
-"#;
+fn settings() -> String {
+    let waits = WAITS.map(|event| {
+        format!(
+            r#"<event name="{event}"><setting name="enabled">true</setting>
+               <setting name="stackTrace">true</setting>
+               <setting name="threshold">0 ms</setting></event>"#
+        )
+    });
+    format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0">
+           <event name="jdk.JVMInformation"><setting name="enabled">true</setting>
+           <setting name="period">beginChunk</setting></event>{}</configuration>"#,
+        waits.concat()
+    )
+}
 
 /// The JDK's own recorder writes another file, with its own clock.
 #[test]
 fn each_event_of_the_jdk_has_the_label_of_its_scope_or_none() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        fs::write(test_dir.file("waits.jfc"), SETTINGS).unwrap();
+        fs::write(test_dir.file("waits.jfc"), settings()).unwrap();
         let file = test_dir.file("jdk.jfr");
         let (file, settings) = (file.display(), test_dir.file("waits.jfc"));
         let settings = settings.display();
         let flag = format!("-XX:StartFlightRecording:filename={file},settings={settings}");
         let run = Jvm::new(jdk, &test_dir)
-            .agent("start,scopes=10ms,ctx=operation+step,file=app.jfr")
+            .agent("start,scopes=10ms,labels=none,ctx=operation+step,file=app.jfr")
             .flag(&flag)
             .main("JdkEvents", &["40", "15"])
             .stop_recording_at_end()
@@ -152,8 +164,9 @@ fn each_event_of_the_jdk_has_the_label_of_its_scope_or_none() {
             assert_eq!(by_only_key(&of_merged, "samples"), found, "{jdk}: {event}");
             println!("{jdk} {event}: {found:?}");
             let values = by_only_key(&report, "value");
-            let unknown = values.get("(unknown)").unwrap_or(&0);
-            let uncovered = *unknown as f64 / values.values().sum::<u64>() as f64;
+            let others = ["(unknown)", ""].map(|name| values.get(name).unwrap_or(&0));
+            let uncovered = others.into_iter().sum::<u64>() as f64;
+            let uncovered = uncovered / values.values().sum::<u64>() as f64;
             let coverage = report["coverage"].as_f64().unwrap();
             assert!((coverage + uncovered - 1.0).abs() < 1e-9, "{coverage}");
             // Threads of the JDK wait, too.
@@ -161,11 +174,57 @@ fn each_event_of_the_jdk_has_the_label_of_its_scope_or_none() {
             // Known on a machine that stood still in the shorter scope: then that is an event, too.
             others += found.remove("changed").unwrap_or(0);
             let outside = counts.remove("(unknown)").unwrap_or(0);
+            // The shop's have another truth.
+            found.retain(|operation, _| !operation.is_empty() && !operation.starts_with("shop "));
             assert_eq!(found, counts, "{jdk}: {event}, {others} unknown");
             assert!(others >= outside, "{jdk}: {event}: {others} of {outside}");
         }
         assert_waits_lie_in_their_scopes(jdk, &merged);
+        for event in WAITS {
+            assert_shop_has_labels_of_its_methods(jdk, &recording, event, &file);
+        }
     }
+}
+
+/// `JdkShop`: each event that has an operation's method in its stack has its label, no other one has.
+fn assert_shop_has_labels_of_its_methods(jdk: Jdk, ours: &Recording, event: &str, other: &str) {
+    let by = [
+        "convert",
+        "-o",
+        "collapsed=-",
+        "--by",
+        "operation",
+        "--event",
+        event,
+    ];
+    let stacks = ours.ctxjfr(&[&by[..], &["FILE", other]].concat()).success();
+    let mut inside = BTreeMap::new();
+    for line in stacks.stdout.lines() {
+        let (label, stack) = line.split_once(';').unwrap();
+        let is_in = |operation: &&str| stack.contains(&format!("JdkShop.{operation};"));
+        let operation = ["browse", "buy", "pay"].into_iter().find(is_in);
+        let expected = operation.map_or("operation=(unknown)".to_owned(), |operation| {
+            format!("operation=shop {operation}")
+        });
+        // A virtual thread that parks acts as its carrier, which has no label.
+        let (_, waits) = stack.split_once("JdkShop.work;").unwrap_or_default();
+        if waits.contains("java.lang.VirtualThread.") && label.contains("(unknown)") {
+            continue;
+        }
+        if operation.is_some() || label.contains("shop") {
+            assert_eq!(label, expected, "{jdk} {event}: {line}");
+            *inside.entry(operation).or_insert(0) += 1;
+        }
+    }
+    println!("{jdk} {event} in the shop: {inside:?} stacks");
+    // The shop neither sleeps nor waits for a monitor.
+    let is_used = !matches!(event, "jdk.ThreadSleep" | "jdk.JavaMonitorWait");
+    assert_eq!(
+        !inside.is_empty(),
+        is_used,
+        "{jdk} {event}: {}",
+        stacks.stdout
+    );
 }
 
 /// Times of our recording are whole microseconds; the clocks are read together within less.
@@ -212,10 +271,10 @@ fn report_by_operation(recording: &Recording, event: &str, others: &[&str]) -> V
     serde_json::from_str(&recording.ctxjfr(&arguments).success().stdout).unwrap()
 }
 
-/// A number of each row of a report by one key.
+/// A number of each row of a report by one key; without a name, those known to have no value.
 fn by_only_key(report: &Value, name: &str) -> BTreeMap<String, u64> {
     let rows = report["rows"].as_array().unwrap().iter().map(|row| {
-        let value = row["values"][0].as_str().unwrap();
+        let value = row["values"][0].as_str().unwrap_or_default();
         (value.to_owned(), row[name].as_u64().unwrap())
     });
     rows.collect()

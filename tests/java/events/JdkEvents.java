@@ -2,6 +2,7 @@ import io.ctxagent.RecordingContext;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
@@ -16,6 +17,7 @@ import java.util.concurrent.locks.LockSupport;
  * What the JDK's recorder has events of, in scopes and outside of them: {@code ROUNDS MILLIS}. A
  * scope takes at least so long. Prints for each kind of event how many there are by the operation
  * that a reader can know; {@code (unknown)} where a shorter scope has changed it, or there is none.
+ * Those of a {@link JdkShop} come beside.
  */
 public final class JdkEvents {
     private interface Wait {
@@ -38,6 +40,8 @@ public final class JdkEvents {
         Thread answers = new Thread(JdkEvents::answer, "server");
         answers.setDaemon(true);
         answers.start();
+        InetSocketAddress backend =
+                new InetSocketAddress(server.getInetAddress(), server.getLocalPort());
         boolean[] kinds = Runtime.version().feature() < 21
                 ? new boolean[] {false}
                 : new boolean[] {false, true};
@@ -45,6 +49,7 @@ public final class JdkEvents {
             // Threads wait for a class that another initialises: one thread alone comes first.
             load(virtual, 1, 7);
             load(virtual, 8, rounds);
+            JdkShop.serve(virtual, backend, millis * 1_000_000 / 2);
         }
         COUNTS.forEach((what, count) -> System.out.println(what + " " + count));
     }
@@ -126,7 +131,7 @@ public final class JdkEvents {
         }
     }
 
-    private static void ask(Socket socket) throws IOException {
+    static void ask(Socket socket) throws IOException {
         socket.getOutputStream().write(1);
         socket.getInputStream().read();
     }
