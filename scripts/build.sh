@@ -15,8 +15,8 @@ direct_memory() {
   classes=$(mktemp -d) # not local: the trap runs after the function
   trap 'rm -rf "$classes"' EXIT
   "$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn -g:none -source 17 -target 17 -XDignore.symbol.file \
-    --patch-module java.base=java-api/src/direct/java \
-    -d "$classes" $(find java-api/src/direct -name '*.java') \
+    --patch-module java.base=java-api/src/direct/java:java-api/src/direct/stubs -implicit:none \
+    -d "$classes" $(find java-api/src/direct/java -name '*.java') \
     2> >(grep -v '^warning\|^1 warning' >&2)
   find "$classes" -name '*.class' -exec cp {} "$1" \;
 }

@@ -1,6 +1,7 @@
-//! Tables of hooks: which method calls which helper, a line each. `propagation/hooks.txt` has those
-//! of the JDK, `labels/sources.txt` those of libraries.
+//! Tables of hooks: which method calls which helper, a line each. `propagation/hooks.txt`
+//! and `network/hooks.txt` have those of the JDK, `labels/sources.txt` those of libraries.
 
+pub(crate) mod boot;
 mod signature;
 
 use class_patcher::class_file::ClassFile;

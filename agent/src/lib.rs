@@ -22,6 +22,7 @@ mod jvm;
 mod labels;
 mod log;
 mod metrics;
+mod network;
 pub mod options;
 mod os;
 pub mod output;

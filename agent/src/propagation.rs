@@ -6,15 +6,13 @@
 
 mod hooks;
 
-use crate::class_hooks::with_hooks;
+use crate::class_hooks::boot;
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::Jvmti;
 use crate::jvm::task_entry;
 use crate::log;
 use crate::options::{Mechanism, MechanismSet};
 use std::collections::BTreeMap;
-use std::ffi::CString;
-use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,8 +20,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 static PATCHED: AtomicU8 = AtomicU8::new(0);
 /// The version of the JDK, once classes are patched.
 static VERSION: AtomicU32 = AtomicU32::new(0);
-/// Classes whose patch failed, with the reason.
-static FAULTS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
 /// Whether threads begin with the context of those that start them.
 static STARTS: AtomicBool = AtomicBool::new(false);
 /// Number of the count of tasks for which `WeakTable` had no room.
@@ -145,7 +141,7 @@ pub(crate) fn begun(jni: Jni, thread: &LocalRef<'_>) {
 fn apply_one(jvmti: Jvmti, jni: Jni, mechanism: Mechanism) -> Outcome {
     let version = match jvmti.jdk_version() {
         Ok(version) => version,
-        Err(error) => return Outcome::Off(refusal(error)),
+        Err(error) => return Outcome::Off(boot::refusal(error)),
     };
     VERSION.store(version, Relaxed);
     let classes: Vec<_> = hooks::classes(mechanism, version).collect();
@@ -155,41 +151,13 @@ fn apply_one(jvmti: Jvmti, jni: Jni, mechanism: Mechanism) -> Outcome {
     if !task_entry::prepare(jni) {
         return Outcome::Off("the classes that hooks call cannot be defined".to_owned());
     }
-    let mut applied = load_anew(jvmti, jni, mechanism, &classes);
-    let is_at_fault = |class: &&str| lock(&FAULTS).remove(*class).is_some();
-    if classes.iter().filter(|class| is_at_fault(class)).count() > 0 {
-        // Another agent that changes the same class at the same time can make the VM post bytes
-        // that are no class.
-        applied = load_anew(jvmti, jni, mechanism, &classes);
-    }
-    let faults = lock(&FAULTS);
-    let fault = classes
-        .iter()
-        .find_map(|class| faults.get_key_value(*class));
-    match (fault, applied) {
-        (Some((class, why)), _) => Outcome::Off(format!("{class}: {why}")),
-        (None, Err(why)) => Outcome::Off(why),
-        (None, Ok(())) => Outcome::On(classes.len()),
-    }
-}
-
-fn load_anew(jvmti: Jvmti, jni: Jni, mechanism: Mechanism, classes: &[&str]) -> Result<(), String> {
-    jni.with_local_frame(|jni| {
-        let find = |class: &&str| find(jni, class).ok_or(format!("there is no class {class}"));
-        let classes: Vec<LocalRef<'_>> = classes.iter().map(find).collect::<Result<_, _>>()?;
-        jvmti.watch_class_files().map_err(refusal)?;
+    let arm = || {
         PATCHED.fetch_or(mechanism.bit(), Relaxed);
-        jvmti.retransform(&classes).map_err(refusal)
-    })
-}
-
-fn refusal(error: impl Display) -> String {
-    format!("this JVM changes no loaded classes ({error})")
-}
-
-/// A class of the JDK, which is loaded if it is not yet.
-fn find<'e>(jni: &'e Jni, class: &str) -> Option<LocalRef<'e>> {
-    jni.find_class(&CString::new(class).ok()?)
+    };
+    match boot::load_anew(jvmti, jni, &classes, &arm) {
+        Ok(()) => Outcome::On(classes.len()),
+        Err(why) => Outcome::Off(why),
+    }
 }
 
 /// The class with hooks; `None` if it gets none. The VM calls this for each class of the boot
@@ -197,16 +165,7 @@ fn find<'e>(jni: &'e Jni, class: &str) -> Option<LocalRef<'e>> {
 pub(crate) fn patched(name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     let mechanisms = MechanismSet::of_bits(PATCHED.load(Relaxed));
     let hooks = hooks::of_class(name, mechanisms, VERSION.load(Relaxed));
-    if hooks == Default::default() {
-        return None;
-    }
-    match with_hooks(&hooks, bytes) {
-        Ok(patched) => Some(patched),
-        Err(fault) => {
-            lock(&FAULTS).insert(name.to_owned(), fault);
-            None
-        }
-    }
+    boot::patched(name, &hooks, bytes)
 }
 
 /// The lines of `status`.
@@ -259,24 +218,4 @@ fn bare_lines(mechanism: Mechanism, sites: &[(u64, String)]) -> Vec<String> {
         )
     };
     sites.iter().take(SHOWN_SITES).map(line).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The prologue of a class that is not what it should be.
-    #[test]
-    fn class_that_cannot_be_patched_stays_and_is_reported() {
-        let class = "java/util/concurrent/FutureTask";
-        assert_eq!(patched(class, b"no class"), None);
-        assert!(lock(&FAULTS).is_empty(), "not wanted yet");
-        VERSION.store(21, Relaxed);
-        PATCHED.fetch_or(Mechanism::Futures.bit(), Relaxed);
-        assert_eq!(patched(class, b"no class"), None);
-        let fault = lock(&FAULTS).get(class).cloned().unwrap_or_default();
-        assert!(fault.starts_with("at byte 0: found 0x6e6f2063"), "{fault}");
-        assert_eq!(patched("java/lang/Object", b"no class"), None);
-        assert_eq!(lock(&FAULTS).len(), 1);
-    }
 }

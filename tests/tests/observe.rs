@@ -66,6 +66,73 @@ fn requests_have_route_status_and_labels_and_marks_are_recorded() {
     }
 }
 
+/// Each way to connect and to look up a name, and what there is before, beside and after that.
+#[test]
+fn connects_and_look_ups_are_told() {
+    const OPEN: &str = "NET shop.test:OPEN shop.test/127.0.0.1:OPEN null {tenant=acme}";
+    const CLOSED: &str = "java.nio.channels.ClosedChannelException {tenant=acme}";
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
+            .agent("")
+            .flag("--add-opens=java.base/jdk.internal.javac=ALL-UNNAMED")
+            .main("ObservesNetwork", &[])
+            .run_ok();
+        let refused = format!("NET shop.test:SHUT shop.test/127.0.0.1:SHUT {CLOSED}");
+        let given_up = format!("NET 192.0.2.1:9 192.0.2.1/192.0.2.1:9 {CLOSED}");
+        let unknown = format!(
+            "DNS {} false java.net.UnknownHostException {{tenant=acme}}",
+            "x".repeat(64)
+        );
+        let mut expected = vec![
+            "before: false ",
+            "with callback: 1",
+            "observed: true entries net: on (classes with hooks: 2); entries dns: on (classes with \
+             hooks: 1); ",
+            "socket: 1",
+            OPEN,
+            "refused failed: ConnectException",
+            "refused: 1",
+            "NET shop.test:SHUT shop.test/127.0.0.1:SHUT java.net.ConnectException {tenant=acme}",
+            "channel: 1",
+            OPEN,
+            "channel refused failed: ConnectException",
+            "channel refused: 1",
+            &refused,
+            "adaptor: 1",
+            OPEN,
+            "selector: 1",
+            OPEN,
+            "selector refused: 1",
+            &refused,
+            "given up: 1",
+            &given_up,
+            "unix: 1",
+            "NET socket socket/null:0 null {tenant=acme}",
+        ];
+        let of_virtual = OPEN.replace("acme", "virtual");
+        if jdk.has_virtual_threads() {
+            expected.extend(["virtual: 1", &of_virtual]);
+        }
+        expected.extend([
+            "known: 1",
+            "DNS localhost true null {tenant=acme}",
+            "cached: 0",
+            "digits: 0",
+            "unknown failed: UnknownHostException",
+            "unknown: 1",
+            &unknown,
+            "faults: 1",
+            OPEN,
+            "faults of channel: 1",
+            OPEN,
+            "disconnected: []",
+        ]);
+        let lines: Vec<&str> = run.stdout.lines().collect();
+        assert_eq!(lines, expected, "{jdk}: {}", run.stderr);
+    }
+}
+
 /// Whatever its observers do then.
 #[test]
 fn a_vm_that_observes_itself_ends_in_order() {

@@ -96,6 +96,9 @@ fn class_of(name: &str) -> String {
 
 /// The descriptor of a type.
 fn type_of(name: &str) -> String {
+    if let Some(element) = name.strip_suffix("[]") {
+        return format!("[{}", type_of(element));
+    }
     match name {
         "boolean" => "Z".to_owned(),
         "int" => "I".to_owned(),
@@ -133,6 +136,9 @@ mod tests {
         let parsed = Signature::parse("ForkJoinTask.doExec()");
         let facts = parsed.map(|parsed| (parsed.descriptor, parsed.passed, parsed.replaced));
         assert_eq!(facts, Some(("()V".to_owned(), Vec::new(), None)));
+        let array = Signature::parse("Arrays.sort(Object[]) int[]");
+        let descriptor = array.map(|parsed| parsed.descriptor);
+        assert_eq!(descriptor.as_deref(), Some("([Ljava/lang/Object;)[I"));
         assert_eq!(Signature::parse("no method"), None);
         assert_eq!(Signature::parse("NoClass()"), None);
     }

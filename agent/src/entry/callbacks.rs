@@ -21,6 +21,7 @@ use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::{Jvmti, MountCallbacks, Result};
 use crate::jvm::method_ids;
 use crate::labels;
+use crate::network;
 use crate::propagation;
 use crate::session::api_copies;
 use crate::session::components::Components;
@@ -142,7 +143,7 @@ unsafe extern "system" fn class_file_load_hook(
         let bytes = unsafe { std::slice::from_raw_parts(bytes, length) };
         let Ok(name) = name.to_str() else { return };
         let patched = if redefined.is_null() || loader.is_null() {
-            propagation::patched(name, bytes)
+            propagation::patched(name, bytes).or_else(|| network::patched(name, bytes))
         } else {
             None
         };

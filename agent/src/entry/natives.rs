@@ -23,6 +23,7 @@ use crate::jvm::direct_memory;
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::labels;
 use crate::metrics;
+use crate::network;
 use crate::os::slab;
 use crate::propagation;
 use crate::registry::Description;
@@ -39,7 +40,7 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Version of the contract.
-const ABI: jint = 6;
+const ABI: jint = 7;
 /// `layout()[13]`: `Thread.threadId()` is the key.
 const KEY_THREAD_ID: i64 = 0;
 /// `layout()[13]`: where the slab is a buffer, `currentThreadKey()` is the key, in a `ThreadLocal`
@@ -416,6 +417,25 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_takePauses(
     })
 }
 
+/// `native boolean observeNetwork(int kind, Function<Object, Consumer<Object>> observer,
+/// boolean on)`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_observeNetwork<'l>(
+    env: EnvUnowned<'l>,
+    _native: JObject<'l>,
+    kind: jint,
+    observer: JObject<'l>,
+    on: jboolean,
+) -> jboolean {
+    enter(OnFailure::IgnoreAndCount, "observeNetwork", false, || {
+        let (Some(live), Some(jni)) = (live(), Jni::of_native(&env)) else {
+            return false;
+        };
+        LocalRef::of_native(&jni, &observer)
+            .is_some_and(|observer| network::observe(live.jvmti, jni, kind, &observer, on))
+    })
+}
+
 /// `native void mark(String name, long startNanos, long endNanos)`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_internal_agent_Native_mark<'l>(
@@ -647,6 +667,7 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
         c"scopeClosed" c"(JJII)I" Java_io_ctxagent_internal_agent_Native_scopeClosed;
         c"observePauses" c"(Z)V" Java_io_ctxagent_internal_agent_Native_observePauses;
         c"takePauses" c"()[J" Java_io_ctxagent_internal_agent_Native_takePauses;
+        c"observeNetwork" c"(ILjava/util/function/Function;Z)Z" Java_io_ctxagent_internal_agent_Native_observeNetwork;
         c"mark" c"(Ljava/lang/String;JJ)V" Java_io_ctxagent_internal_agent_Native_mark;
         c"sampleNanos" c"()J" Java_io_ctxagent_internal_agent_Native_sampleNanos;
         c"milestones" c"()[J" Java_io_ctxagent_internal_agent_Native_milestones;

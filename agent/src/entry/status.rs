@@ -5,6 +5,7 @@ mod formats;
 use crate::guard;
 use crate::labels;
 use crate::metrics::Snapshot;
+use crate::network;
 use crate::options::StatusFormat;
 use crate::propagation;
 use crate::session::{Description, Session, api_copies};
@@ -46,7 +47,8 @@ impl Status {
         let jni = components.vm.env();
         let sources = propagation::status(jni)
             .into_iter()
-            .chain(labels::status(jni));
+            .chain(labels::status(jni))
+            .chain(network::status());
         lines.extend(sources.map(|text| {
             let (name, text) = text.split_once(": ").unwrap_or(("", &text));
             line(name, text)

@@ -2,18 +2,15 @@
 //! that they can: `jdk.internal.javac.TaskEntry`, which all packages of it see, and
 //! `java.util.concurrent.TaskCalls`, which calls what only that package sees.
 
-use super::jni::{Argument, Jni, LocalRef, WeakRef};
+use super::boot_classes::BootClasses;
+use super::jni::{Argument, Jni, LocalRef};
 use std::ffi::CStr;
-use std::sync::{Mutex, PoisonError};
 
 /// Their names.
 pub(crate) const ENTRY: &str = "jdk/internal/javac/TaskEntry";
 pub(crate) const CALLS: &str = "java/util/concurrent/TaskCalls";
-const C_CALLS: &CStr = c"java/util/concurrent/TaskCalls";
 
-/// What there is to define, superclasses first, `TaskEntry` last. `make direct-memory` builds the
-/// bytes; a test compares them with their sources.
-const CLASSES: [(&CStr, &[u8]); 9] = [
+static CLASSES: BootClasses = BootClasses::new(&[
     (
         c"jdk/internal/javac/WeakTable$Entry",
         include_bytes!("WeakTable$Entry.class"),
@@ -42,20 +39,20 @@ const CLASSES: [(&CStr, &[u8]); 9] = [
         c"java/util/concurrent/PooledTask",
         include_bytes!("PooledTask.class"),
     ),
-    (C_CALLS, include_bytes!("TaskCalls.class")),
+    (
+        c"java/util/concurrent/TaskCalls",
+        include_bytes!("TaskCalls.class"),
+    ),
     (
         c"jdk/internal/javac/TaskEntry",
         include_bytes!("TaskEntry.class"),
     ),
-];
-
-/// `TaskEntry`, once all are defined. Never held while calling the VM.
-static CLASS: Mutex<WeakRef> = Mutex::new(WeakRef::NONE);
+]);
 
 /// Defines the classes, unless they are. `false`: no hook may be inserted, for it would not find
 /// them.
 pub(crate) fn prepare(jni: Jni) -> bool {
-    jni.with_local_frame(|jni| entry(jni).is_some())
+    jni.with_local_frame(|jni| CLASSES.last(jni).is_some())
 }
 
 /// Has hooks use `carrier`, a `BinaryOperator`, unless one is in use. `false` if the heap is full.
@@ -91,7 +88,7 @@ pub(crate) fn counted_bare(jni: Jni, number: u8) -> i64 {
 
 fn count(jni: Jni, name: &CStr, number: u8) -> i64 {
     let counted = jni.with_local_frame(|jni| {
-        let class = defined(jni)?;
+        let class = CLASSES.defined(jni)?;
         let method = jni.static_method_id(&class, name, c"(I)J")?;
         Some(jni.call_static_long(&class, method, &[Argument::Int(number.into())]))
     });
@@ -101,7 +98,7 @@ fn count(jni: Jni, name: &CStr, number: u8) -> i64 {
 /// Where most tasks without a context come from: how many, and the place, those with most first.
 pub(crate) fn sites(jni: Jni, number: u8) -> Vec<(u64, String)> {
     let text = jni.with_local_frame(|jni| {
-        let class = defined(jni)?;
+        let class = CLASSES.defined(jni)?;
         let method = jni.static_method_id(&class, c"sites", c"(I)Ljava/lang/String;")?;
         let text = jni.call_static_object(&class, method, &[Argument::Int(number.into())])?;
         Some(jni.text(&text))
@@ -118,35 +115,10 @@ pub(crate) fn sites(jni: Jni, number: u8) -> Vec<(u64, String)> {
 
 fn call(jni: Jni, name: &CStr, signature: &CStr, argument: Argument<'_>) -> bool {
     let called = jni.with_local_frame(|jni| {
-        let class = entry(jni)?;
+        let class = CLASSES.last(jni)?;
         let method = jni.static_method_id(&class, name, signature)?;
         jni.call_static_void(&class, method, &[argument]);
         Some(())
     });
     called.is_some()
-}
-
-/// `TaskEntry`; defines the classes, unless they are.
-fn entry(jni: &Jni) -> Option<LocalRef<'_>> {
-    defined(jni).or_else(|| define(jni))
-}
-
-fn defined(jni: &Jni) -> Option<LocalRef<'_>> {
-    let class = *CLASS.lock().unwrap_or_else(PoisonError::into_inner);
-    jni.local(class)
-}
-
-/// Of several threads the VM lets one define a class; the others find it. Initialises them: a hook
-/// must not be the first to need that.
-fn define(jni: &Jni) -> Option<LocalRef<'_>> {
-    let mut last = None;
-    for (name, bytes) in CLASSES {
-        let class = jni.define_boot_class(name, bytes);
-        last = class.or_else(|| jni.find_class(name));
-        last.as_ref()?;
-    }
-    jni.find_class(C_CALLS)?;
-    let weak = jni.weak(last.as_ref()?);
-    *CLASS.lock().unwrap_or_else(PoisonError::into_inner) = weak;
-    last
 }

@@ -13,8 +13,8 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Tells the application what happens in it: its own marks, calls and contexts, and collections of
- * the garbage collector.
+ * Tells the application what happens in it: its own marks, calls and contexts, its requests and
+ * connects, and collections of the garbage collector.
  *
  * <pre>{@code
  * ContextObserver observer = ContextObserver.create((entries, self) -> {
@@ -56,6 +56,8 @@ public final class ContextObserver implements AutoCloseable {
     /** What it observes; guarded by this object. */
     private final Set<EntryType> types = EnumSet.noneOf(EntryType.class);
 
+    private static final Set<EntryType> OF_AGENT =
+            EnumSet.of(EntryType.CONTEXT, EntryType.HTTP, EntryType.NET, EntryType.DNS);
     /** Whether this VM has the module that tells of collections; a linked one may lack it. */
     private static final boolean HAS_COLLECTIONS =
             ModuleLayer.boot().findModule("jdk.management").isPresent();
@@ -66,6 +68,8 @@ public final class ContextObserver implements AutoCloseable {
         }
         ObserverHub.setSource(EntryType.CONTEXT.ordinal(), new ContextEntries());
         ObserverHub.setSource(EntryType.HTTP.ordinal(), new HttpEntries());
+        ObserverHub.setSource(EntryType.NET.ordinal(), new NetworkEntries(EntryType.NET));
+        ObserverHub.setSource(EntryType.DNS.ordinal(), new NetworkEntries(EntryType.DNS));
     }
 
     private ContextObserver(Callback callback) {
@@ -103,7 +107,7 @@ public final class ContextObserver implements AutoCloseable {
             all.remove(EntryType.GC);
         }
         if (Bridge.agent() == null) {
-            all.removeAll(EnumSet.of(EntryType.CONTEXT, EntryType.HTTP));
+            all.removeAll(OF_AGENT);
         }
         return Collections.unmodifiableSet(all);
     }

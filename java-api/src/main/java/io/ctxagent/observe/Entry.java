@@ -80,7 +80,7 @@ public final class Entry {
     }
 
     /**
-     * The attributes of the thread at its end.
+     * The attributes of the thread at its end; of a connect or look-up at its begin.
      *
      * @return names and values, not {@code null} and not to be changed; empty if the thread had no
      *     context, and for a collection

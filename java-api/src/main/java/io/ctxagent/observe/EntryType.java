@@ -4,7 +4,8 @@ package io.ctxagent.observe;
  * What an entry is about. Which types there are in this VM, {@link
  * ContextObserver#supportedEntryTypes} says.
  *
- * <p>Threads: any. Without the agent: all but {@link #CONTEXT} and {@link #HTTP} work all the same.
+ * <p>Threads: any. Without the agent: {@link #MARK}, {@link #MEASURE}, {@link #FUNCTION} and {@link
+ * #GC} work all the same.
  *
  * @since 0.1
  */
@@ -29,5 +30,18 @@ public enum EntryType {
      * ({@code labels=}), from the JDK's server, Tomcat and Jetty. Of one that goes on
      * asynchronously, the first part.
      */
-    HTTP
+    HTTP,
+    /**
+     * A connect of a {@code Socket} or {@code SocketChannel}, with the host and port as its name;
+     * its detail is a {@link NetDetail}. Of a channel that does not block, from its connect until
+     * it is connected, with the attributes of the thread that began. Not those that callbacks of
+     * observers make.
+     */
+    NET,
+    /**
+     * A look-up of a host by its name, which is that of the entry; its detail is a {@link
+     * DnsDetail}. Addresses that the JDK still knows are not looked up. Not those by callbacks of
+     * observers.
+     */
+    DNS
 }

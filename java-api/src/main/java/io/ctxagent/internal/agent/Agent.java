@@ -2,6 +2,8 @@ package io.ctxagent.internal.agent;
 
 import java.nio.ByteBuffer;
 import java.util.function.BinaryOperator;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * What the Java API asks of the agent, off the hot path: the contract between the two. {@link
@@ -106,6 +108,14 @@ public interface Agent {
      * {@link System#nanoTime}; {@code null} if there is none.
      */
     long[] takePauses();
+
+    /**
+     * Tells an observer of connects (kind 0) or look-ups of names (1), or no longer. For each that
+     * begins it gets the {@code SocketAddress} or name. What it returns, unless {@code null}, gets
+     * the outcome: the failure; an array of each {@code InetAddress}; {@code null} for a connect
+     * that ended well. The agent drops what they throw. Returns whether that has an effect.
+     */
+    boolean observeNetwork(int kind, Function<Object, Consumer<Object>> observer, boolean on);
 
     /** Records what the current thread notes; times as of {@link System#nanoTime}. */
     void mark(String name, long startNanos, long endNanos);

@@ -2,6 +2,8 @@ package io.ctxagent.internal.agent;
 
 import java.nio.ByteBuffer;
 import java.util.function.BinaryOperator;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * The native methods of the agent library. The VM binds them by name if the library was loaded as
@@ -68,6 +70,10 @@ final class Native implements Agent {
 
     @Override
     public native long[] takePauses();
+
+    @Override
+    public native boolean observeNetwork(
+            int kind, Function<Object, Consumer<Object>> observer, boolean on);
 
     @Override
     public native void mark(String name, long startNanos, long endNanos);

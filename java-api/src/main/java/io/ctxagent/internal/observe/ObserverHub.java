@@ -62,12 +62,27 @@ public final class ObserverHub {
 
         private static ThreadFactory daemons(String name) {
             return task -> {
-                Thread thread = new Thread(task, name);
+                Thread thread = new ObserverThread(task, name);
                 thread.setDaemon(true);
                 thread.setContextClassLoader(null);
                 return thread;
             };
         }
+    }
+
+    /** One that collects entries, or runs callbacks. */
+    private static final class ObserverThread extends Thread {
+        ObserverThread(Runnable task, String name) {
+            super(task, name);
+        }
+    }
+
+    /**
+     * Whether the current thread runs callbacks: what they do is not observed, or an entry would
+     * make the next one.
+     */
+    public static boolean isOwnThread() {
+        return Thread.currentThread() instanceof ObserverThread;
     }
 
     /** Sets what produces the entries of a type while somebody observes it. */

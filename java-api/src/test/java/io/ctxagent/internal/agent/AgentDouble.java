@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BinaryOperator;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
@@ -208,6 +210,12 @@ public final class AgentDouble implements Agent {
     @Override
     public long[] takePauses() {
         return null;
+    }
+
+    @Override
+    public boolean observeNetwork(
+            int kind, Function<Object, Consumer<Object>> observer, boolean on) {
+        return false;
     }
 
     @Override

@@ -1,0 +1,36 @@
+//! The classes that methods of the JDK call which connect or look up a name:
+//! `jdk.internal.javac.NetEntries`, and `java.net.NetCalls`, which sees what only that package sees.
+
+use super::boot_classes::BootClasses;
+use super::jni::{Argument, Jni, LocalRef};
+
+/// Their names.
+pub(crate) const ENTRIES: &str = "jdk/internal/javac/NetEntries";
+pub(crate) const CALLS: &str = "java/net/NetCalls";
+
+static CLASSES: BootClasses = BootClasses::new(&[
+    (c"java/net/NetCalls", include_bytes!("NetCalls.class")),
+    (
+        c"jdk/internal/javac/NetEntries",
+        include_bytes!("NetEntries.class"),
+    ),
+]);
+
+/// Defines the classes, unless they are. `false`: no hook may be inserted, for it would not find
+/// them.
+pub(crate) fn prepare(jni: Jni) -> bool {
+    jni.with_local_frame(|jni| CLASSES.last(jni).is_some())
+}
+
+/// Tells `observer` what there is of a kind, or no longer. `false` if the heap is full.
+pub(crate) fn observe(jni: Jni, kind: i32, observer: &LocalRef<'_>, on: bool) -> bool {
+    let called = jni.with_local_frame(|jni| {
+        let class = CLASSES.last(jni)?;
+        let signature = c"(ILjava/util/function/Function;Z)V";
+        let method = jni.static_method_id(&class, c"observe", signature)?;
+        let (kind, observer) = (Argument::Int(kind), Argument::Object(observer));
+        jni.call_static_void(&class, method, &[kind, observer, Argument::Boolean(on)]);
+        Some(())
+    });
+    called.is_some()
+}
