@@ -50,6 +50,7 @@ fn requests_have_route_status_and_labels_and_marks_are_recorded() {
             .run_ok();
         let lines: Vec<&str> = run.stdout.lines().collect();
         let expected = [
+            "sampled: true",
             // The copy of the API that the labels are written with is not the application's.
             "context within: {operation=GET /orders}",
             "milestones in order: true",

@@ -5,9 +5,12 @@ import io.ctxagent.RecordingContext;
 import io.ctxagent.observe.ContextObserver;
 import io.ctxagent.observe.Entry;
 import io.ctxagent.observe.EntryType;
+import io.ctxagent.observe.HttpDetail;
 import io.ctxagent.observe.Marks;
 import io.ctxagent.observe.Milestone;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.net.HttpURLConnection;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -20,11 +23,18 @@ import java.util.concurrent.Executors;
  * two pages, prints the entries that it got.
  */
 public final class Observes {
+    /** Some twenty samples. */
+    private static final long BUSY_NANOS = 200_000_000;
+
+    /** Of all requests; only the callback adds to it. */
+    private static volatile int samples;
+
     private static final List<String> seen = new ArrayList<>();
 
     public static void main(String[] args) throws Exception {
         ContextObserver observer = ContextObserver.create((entries, self) -> {
             for (Entry entry : entries) {
+                samples += ((HttpDetail) entry.detail()).samples();
                 add(entry.name() + ": " + entry.detail() + " " + entry.context());
             }
         });
@@ -39,8 +49,10 @@ public final class Observes {
         while (!hasEntries()) {
             get(server, "/orders/1");
         }
+        get(server, "/orders/busy");
         get(server, "/orders/missing");
         await("404");
+        System.out.println("sampled: " + (samples > 0));
         observer.disconnect();
         System.out.println("context within: " + contextWithin);
         boolean isInOrder = Milestone.PROCESS_START.nanos() < Milestone.AGENT_LOADED.nanos()
@@ -62,9 +74,20 @@ public final class Observes {
 
     private static void answer(HttpExchange exchange) throws IOException {
         contextWithin = RecordingContext.describe();
+        if (exchange.getRequestURI().getPath().endsWith("busy")) {
+            burn();
+        }
         boolean isMissing = exchange.getRequestURI().getPath().endsWith("missing");
         exchange.sendResponseHeaders(isMissing ? 404 : 200, -1);
         exchange.close();
+    }
+
+    private static void burn() {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long end = threads.getCurrentThreadCpuTime() + BUSY_NANOS;
+        while (threads.getCurrentThreadCpuTime() < end) {
+            Thread.onSpinWait();
+        }
     }
 
     private static Thread daemon(Runnable task) {

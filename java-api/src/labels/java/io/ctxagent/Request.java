@@ -19,6 +19,8 @@ final class Request implements AutoCloseable {
     private final RecordingContext scope;
     private final long beginNanos;
     private final int samplesBefore;
+    /** Of the block that the thread has with the scope. */
+    private final int samplesWithin;
 
     /** {@code current} holds the request of each thread. */
     Request(ThreadLocal<Request> current, RecordingContextKey operation, String value) {
@@ -28,6 +30,7 @@ final class Request implements AutoCloseable {
         beginNanos = System.nanoTime();
         samplesBefore = ContextSupport.isOn() ? CurrentBlock.samples() : 0;
         scope = RecordingContext.where(operation, value).build();
+        samplesWithin = ContextSupport.isOn() ? CurrentBlock.samples() : 0;
         current.set(this);
     }
 
@@ -47,7 +50,10 @@ final class Request implements AutoCloseable {
         long block = CurrentBlock.forReading(CurrentThread.key());
         Map<String, String> attributes =
                 block == Slab.NONE ? Map.of() : new ContextCopy(block).get();
-        return new Object[] {attributes.get(operation), beginNanos, endNanos, status, attributes};
+        int samples = block == Slab.NONE ? 0 : Slab.samples(block) - samplesWithin;
+        return new Object[] {
+            attributes.get(operation), beginNanos, endNanos, status, attributes, samples
+        };
     }
 
     @Override

@@ -181,7 +181,8 @@ public final class Labels {
 
     /**
      * Reports each HTTP request that ends to an observer, or no longer. It gets the operation,
-     * begin and end as of {@link System#nanoTime}, the status, and the attributes by name.
+     * begin and end as of {@link System#nanoTime}, the status, the attributes by name, and how many
+     * samples were taken of the thread.
      */
     public static void observe(Consumer<Object[]> observer, boolean on) {
         observers.remove(observer);

@@ -12,22 +12,29 @@ import io.ctxagent.internal.observe.ObserverHub;
 final class ContextEntries implements EntrySource, ScopeListener {
     private static final int TYPE = EntryType.CONTEXT.ordinal();
 
-    /** Most scopes are not sampled. */
-    private static final ContextDetail NOT_SAMPLED = new ContextDetail(0);
-
     @Override
     public void turn(boolean on) {
         TimedScopes.observe(on ? this : null);
     }
 
     @Override
-    public void closed(long block, int slots, int samples, long startNanos, long endNanos) {
+    public Object opened(long startNanos) {
+        return ScopeCosts.begin(startNanos);
+    }
+
+    @Override
+    public void closed(
+            long block, int slots, int samples, long startNanos, long endNanos, Object opened) {
+        ScopeCosts costs = (ScopeCosts) opened;
+        long allocated = costs == null ? -1 : costs.allocatedBytes();
+        long cpu = costs == null ? -1 : costs.cpuNanos();
+        long length = endNanos - startNanos;
         ObserverHub.publish(new ObservedEntry(
                 TYPE,
                 AttributeTexts.name(Integer.numberOfTrailingZeros(slots)),
                 startNanos,
-                endNanos - startNanos,
-                samples == 0 ? NOT_SAMPLED : new ContextDetail(samples),
+                length,
+                new ContextDetail(samples, allocated, cpu, length),
                 new ContextCopy(block)));
     }
 }

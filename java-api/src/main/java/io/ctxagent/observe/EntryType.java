@@ -20,8 +20,8 @@ public enum EntryType {
     GC,
     /**
      * A scope that its thread has closed, with the name of the first attribute that it set; its
-     * detail is a {@link ContextDetail}. Also that of a task which carried its context. Those of
-     * other copies of this API in the VM are not seen.
+     * detail is a {@link ContextDetail}: samples, allocation, CPU time, waiting. Also that of a
+     * task which carried its context. Those of other copies of this API in the VM are not seen.
      */
     CONTEXT,
     /**

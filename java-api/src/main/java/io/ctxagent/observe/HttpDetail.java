@@ -11,12 +11,14 @@ public final class HttpDetail {
     private final String method;
     private final String route;
     private final int status;
+    private final int samples;
 
-    HttpDetail(String operation, int status) {
+    HttpDetail(String operation, int status, int samples) {
         int space = operation.indexOf(' ');
         method = space < 0 ? operation : operation.substring(0, space);
         route = space < 0 ? null : operation.substring(space + 1);
         this.status = status;
+        this.samples = samples;
     }
 
     /**
@@ -44,6 +46,15 @@ public final class HttpDetail {
      */
     public int status() {
         return status;
+    }
+
+    /**
+     * Samples that a recording took of the thread while it worked for the request.
+     *
+     * @return their number
+     */
+    public int samples() {
+        return samples;
     }
 
     /**

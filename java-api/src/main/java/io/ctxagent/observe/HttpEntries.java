@@ -45,7 +45,7 @@ final class HttpEntries implements EntrySource, Consumer<Object[]> {
                 operation,
                 begin,
                 (long) request[2] - begin,
-                new HttpDetail(operation, (int) request[3]),
+                new HttpDetail(operation, (int) request[3], (int) request[5]),
                 () -> attributes));
     }
 }

@@ -3,8 +3,6 @@ package io.ctxagent.observe;
 import io.ctxagent.internal.agent.Agent;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.block.SampleCount;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.Locale;
 
@@ -25,8 +23,8 @@ import java.util.Locale;
  * too.
  *
  * <p>Threads: any; what was read does not change. Cost: some ten microseconds for each request.
- * Without the agent: as with it, but of virtual threads only the elapsed time is known. Needs the
- * module {@code java.management}.
+ * Without the agent: as with it, but of virtual threads only the elapsed time is known. Without the
+ * module {@code jdk.management} the VM counts nothing.
  *
  * @since 0.1
  */
@@ -35,11 +33,6 @@ public final class RequestCosts {
     private static final double DEVIATIONS = 1.96;
 
     private static final long NOT_KNOWN = -1;
-
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
-    /** Whether this VM has the module that tells of allocation; a linked one may lack it. */
-    private static final boolean HAS_ALLOCATION =
-            ModuleLayer.boot().findModule("jdk.management").isPresent();
 
     private final Thread thread;
     private final long startNanos;
@@ -58,8 +51,8 @@ public final class RequestCosts {
 
     private RequestCosts() {
         thread = Thread.currentThread();
-        cpuBefore = cpuOf(thread);
-        allocatedBefore = allocatedBy(thread);
+        cpuBefore = ThreadCounters.cpuNanos();
+        allocatedBefore = ThreadCounters.allocatedBytes();
         samples = cpuBefore == NOT_KNOWN ? SampleCount.begin() : null;
         startNanos = System.nanoTime();
         elapsedNanos = 0;
@@ -77,10 +70,10 @@ public final class RequestCosts {
         samples = begun.samples;
         elapsedNanos = System.nanoTime() - startNanos;
         boolean isSame = Thread.currentThread() == thread;
-        long allocated = isSame ? allocatedBy(thread) : NOT_KNOWN;
+        long allocated = isSame ? ThreadCounters.allocatedBytes() : NOT_KNOWN;
         allocatedBytes =
                 allocated < 0 || allocatedBefore < 0 ? NOT_KNOWN : allocated - allocatedBefore;
-        long cpu = isSame ? cpuOf(thread) : NOT_KNOWN;
+        long cpu = isSame ? ThreadCounters.cpuNanos() : NOT_KNOWN;
         if (cpu >= 0 && cpuBefore >= 0) {
             cpuNanos = cpu - cpuBefore;
             minCpuNanos = cpuNanos;
@@ -104,27 +97,6 @@ public final class RequestCosts {
         double bound =
                 count + DEVIATIONS * DEVIATIONS / 2 + side * DEVIATIONS * Math.sqrt(variance);
         return Math.round(Math.max(0, bound) * perSample);
-    }
-
-    private static long cpuOf(Thread thread) {
-        @SuppressWarnings("deprecation") // threadId() is not in 17
-        long id = thread.getId();
-        return THREADS.isThreadCpuTimeSupported() ? THREADS.getThreadCpuTime(id) : NOT_KNOWN;
-    }
-
-    private static long allocatedBy(Thread thread) {
-        return HAS_ALLOCATION ? Allocation.by(thread) : NOT_KNOWN;
-    }
-
-    /** Loaded where the module is. */
-    private static final class Allocation {
-        static long by(Thread thread) {
-            @SuppressWarnings("deprecation") // threadId() is not in 17
-            long id = thread.getId();
-            return THREADS instanceof com.sun.management.ThreadMXBean
-                    ? ((com.sun.management.ThreadMXBean) THREADS).getThreadAllocatedBytes(id)
-                    : NOT_KNOWN;
-        }
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.ctxagent.observe;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import io.ctxagent.RecordingContext;
@@ -8,6 +9,8 @@ import io.ctxagent.RecordingContextKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.Test;
 
 public class ContextEntriesTest extends ObserverTestCase {
@@ -77,6 +80,64 @@ public class ContextEntriesTest extends ObserverTestCase {
         observer.disconnect();
         after.close();
         assertEquals(List.of(), observer.takeRecords());
+    }
+
+    @Test
+    public void entryHasWhatTheThreadUsed() throws Exception {
+        ContextObserver observer = observer();
+        observer.observe(EntryType.CONTEXT);
+        long wait = TimeUnit.MILLISECONDS.toNanos(20);
+        byte[] kept;
+        try (RecordingContext c = RecordingContext.where("key0", "a").build()) {
+            kept = new byte[1 << 20];
+            long end = System.nanoTime() + wait;
+            for (long left = wait; left > 0; left = end - System.nanoTime()) {
+                LockSupport.parkNanos(left);
+            }
+        }
+        Entry entry = observer.takeRecords().get(0);
+        ContextDetail detail = (ContextDetail) entry.detail();
+        long allocated = detail.allocatedBytes();
+        assertTrue("" + allocated, kept.length <= allocated && allocated < 2 * kept.length);
+        assertEquals(entry.duration(), detail.cpu().plus(detail.waiting()));
+        assertTrue(detail.toString(), detail.waiting().toNanos() >= wait / 2);
+    }
+
+    /** Each scope has its allocation; CPU time has as many as it may cost. */
+    @Test
+    public void tooManyScopesAreNotAllMeasured() {
+        ContextObserver observer = observer();
+        observer.observe(EntryType.CONTEXT);
+        long before = System.nanoTime();
+        int all = 20_000;
+        for (int i = 0; i < all; i++) {
+            RecordingContext.where("key0", "a").build().close();
+        }
+        long nanos = System.nanoTime() - before;
+        List<Entry> entries = observer.takeRecords();
+        assertEquals(all, entries.size());
+        long measured = entries.stream()
+                .map(entry -> (ContextDetail) entry.detail())
+                .peek(detail -> assertTrue(detail.allocatedBytes() >= 0))
+                .peek(detail -> assertEquals(detail.cpu() == null, detail.waiting() == null))
+                .filter(detail -> detail.cpu() != null)
+                .count();
+        long paid = ScopeCosts.BURST + nanos / ScopeCosts.PERIOD_NANOS;
+        assertTrue(measured + " of " + paid, 0 < measured && measured <= paid + 1);
+        assertTrue(measured + " of " + all, measured < all);
+    }
+
+    @Test
+    public void ofVirtualThreadsOnlySamplesAreKnown() throws Exception {
+        ContextObserver observer = observer();
+        observer.observe(EntryType.CONTEXT);
+        startVirtualThread(() -> RecordingContext.where("key0", "a").build().close())
+                .join();
+        ContextDetail detail = (ContextDetail) observer.takeRecords().get(0).detail();
+        assertEquals(-1, detail.allocatedBytes());
+        assertNull(detail.cpu());
+        assertNull(detail.waiting());
+        assertEquals("0 samples", detail.toString());
     }
 
     /** A million scopes in four threads: each is an entry, or dropped. */

@@ -3,6 +3,7 @@ package io.ctxagent.observe;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertTrue;
+import static org.junit.Assume.assumeTrue;
 
 import io.ctxagent.ContextTestCase;
 import java.util.ArrayList;
@@ -30,6 +31,13 @@ public abstract class ObserverTestCase extends ContextTestCase {
     public final void disconnect() {
         observers.forEach(ContextObserver::close);
         clear();
+    }
+
+    /** Skips the test where there are no virtual threads. */
+    static Thread startVirtualThread(Runnable task) throws ReflectiveOperationException {
+        assumeTrue("virtual threads", Runtime.version().feature() >= 21);
+        return (Thread)
+                Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);
     }
 
     /** An observer that the end of the test disconnects. */

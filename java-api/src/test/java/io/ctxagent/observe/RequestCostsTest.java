@@ -9,7 +9,6 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.Assume;
 import org.junit.Test;
 
 public class RequestCostsTest extends ObserverTestCase {
@@ -57,11 +56,8 @@ public class RequestCostsTest extends ObserverTestCase {
 
     @Test
     public void virtualThreadOutsideOfARecordingIsNotKnown() throws Exception {
-        Assume.assumeTrue(Runtime.version().feature() >= 21);
         AtomicReference<RequestCosts> read = new AtomicReference<>();
-        Runnable task = () -> read.set(RequestCosts.begin().soFar());
-        ((Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task))
-                .join();
+        startVirtualThread(() -> read.set(RequestCosts.begin().soFar())).join();
         assertNothingKnown(read.get());
     }
 

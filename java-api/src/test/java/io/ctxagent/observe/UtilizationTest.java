@@ -74,9 +74,4 @@ public class UtilizationTest extends ObserverTestCase {
         thread.join();
         assertTrue(carriers.toString(), carriers.threads() > 0);
     }
-
-    private static Thread startVirtualThread(Runnable task) throws ReflectiveOperationException {
-        return (Thread)
-                Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);
-    }
 }

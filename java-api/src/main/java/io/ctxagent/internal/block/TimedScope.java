@@ -14,6 +14,7 @@ public final class TimedScope extends ScopeWatch {
     private final int samplesBefore;
     private final int recording = TimedScopes.recording();
     private final long startNanos = System.nanoTime();
+    private final Object opened;
     private boolean closed;
 
     private TimedScope(ScopeWatch next, long block, long owner, int serial, int slots, int outer) {
@@ -24,6 +25,7 @@ public final class TimedScope extends ScopeWatch {
         this.slots = slots;
         this.outer = outer;
         samplesBefore = Slab.samples(block);
+        opened = TimedScopes.begin(startNanos);
     }
 
     /**
@@ -52,7 +54,7 @@ public final class TimedScope extends ScopeWatch {
         }
         long endNanos = System.nanoTime();
         int samples = Slab.samples(block) - samplesBefore;
-        TimedScopes.tell(block, slots, samples, startNanos, endNanos);
+        TimedScopes.tell(block, slots, samples, startNanos, endNanos, opened);
         int frame = Slab.frame(block);
         boolean inOrder = Frames.isOf(frame, serial);
         int changed = inOrder ? Frames.changed(frame) : Frames.ALL;

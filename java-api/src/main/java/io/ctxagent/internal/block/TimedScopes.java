@@ -35,10 +35,16 @@ public final class TimedScopes {
         return recording;
     }
 
-    static void tell(long block, int slots, int samples, long startNanos, long endNanos) {
+    static Object begin(long startNanos) {
+        ScopeListener all = listener;
+        return all == null ? null : all.opened(startNanos);
+    }
+
+    static void tell(
+            long block, int slots, int samples, long startNanos, long endNanos, Object opened) {
         ScopeListener all = listener;
         if (all != null) {
-            all.closed(block, slots, samples, startNanos, endNanos);
+            all.closed(block, slots, samples, startNanos, endNanos, opened);
         }
     }
 
