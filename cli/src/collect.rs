@@ -26,6 +26,7 @@ pub(crate) use collected::{Collected, collect, collect_each};
 pub(crate) use counters::ChunkStats;
 pub(crate) use counters::FileCounters;
 pub(crate) use interval::FALLBACK_INTERVAL_NANOS;
+pub(crate) use joined::{CONTEXTUAL, MERGED_CONTEXTUAL};
 pub(crate) use process::{Fact, ProcessFacts};
 pub(crate) use query::{Query, THREAD, key_of};
 pub(crate) use scope_clock::{ClockPair, Process, aligned};

@@ -1,21 +1,23 @@
 //! `merge`: several recordings as one file that every reader opens. Chunks are copied as they are, in
 //! the order of their time. Those of the JDK get the times that the agent's recording has, by their
 //! header: where it starts, and how fast its clock is. In those of our writer the event types get ids that
-//! the JDK does not use ([`renumber`]).
+//! the JDK does not use ([`renumber`]). The JDK's `@Contextual` gets another name.
 //!
 //! Rule: whole recordings or none. A reader of the merged file could not tell where a part is missing.
 
 mod renumber;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
 use jfr_format::chunk::{HEADER_LEN, Header};
-use jfr_format::read::ParsedChunk;
+use jfr_format::read::{Chunk, ParsedChunk};
+use jfr_format::varint;
 use jfr_format::write::separator;
 
 use crate::args::MergeArgs;
-use crate::collect::{ClockPair, Process, aligned};
+use crate::collect::{CONTEXTUAL, ClockPair, MERGED_CONTEXTUAL, Process, aligned};
 use crate::input;
 use crate::output::{self, Failure, Output};
 use crate::text;
@@ -144,6 +146,24 @@ fn sort(parts: &mut [Part]) {
     parts.sort_by_key(|part| part.begin);
 }
 
+/// The chunk with another name for `@Contextual`. The JDK's `print` knows threads by their numbers,
+/// which are of one recorder each: it would show what one thread does on events of another one.
+fn without_contextual<'a>(chunk: &Chunk<'a>) -> Cow<'a, [u8]> {
+    const { assert!(CONTEXTUAL.len() == MERGED_CONTEXTUAL.len()) };
+    let begin = usize::try_from(chunk.header.metadata).unwrap_or(usize::MAX);
+    let metadata = chunk.bytes.get(begin..).unwrap_or_default();
+    let size = varint::get(metadata).and_then(|(size, _)| usize::try_from(size).ok());
+    let metadata = &metadata[..size.unwrap_or(0).min(metadata.len())];
+    let mut places = metadata.windows(CONTEXTUAL.len());
+    let place = places.position(|window| window == CONTEXTUAL.as_bytes());
+    let mut bytes = Cow::Borrowed(chunk.bytes);
+    if let Some(place) = place {
+        let name = begin + place..begin + place + CONTEXTUAL.len();
+        bytes.to_mut()[name].copy_from_slice(MERGED_CONTEXTUAL.as_bytes());
+    }
+    bytes
+}
+
 fn write(args: &MergeArgs, parts: &[Part], to: &mut dyn Write) -> io::Result<()> {
     let failed = |failure: Failure| match failure {
         Failure::Usage(text) | Failure::Finding(text) => io::Error::other(text),
@@ -172,7 +192,7 @@ fn write(args: &MergeArgs, parts: &[Part], to: &mut dyn Write) -> io::Result<()>
             to.write_all(&bytes.ok_or_else(changed)?)?;
         } else {
             to.write_all(&part.header.to_bytes())?;
-            to.write_all(&chunk.bytes[HEADER_LEN..])?;
+            to.write_all(&without_contextual(&chunk)[HEADER_LEN..])?;
         }
     }
     to.flush()

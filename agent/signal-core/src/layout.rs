@@ -42,8 +42,8 @@ pub const HEX_BIT: u32 = 1 << 16;
 /// `flags`, bit 8: another thread closed a scope of this one; no context until the owner has
 /// repaired it.
 pub const FLAG_FOREIGN_CLOSE: u32 = 1 << 8;
-// `flags`, bits 16..31 belong to Java: sticky owner, affinity tag. A negative `owner` is a block
-// that a thread takes over from one that has ended.
+// `flags`, bits 0..7 and 16..31 belong to Java: slots of recorded scopes, sticky owner, affinity
+// tag. A negative `owner` is a block that a thread takes over from one that has ended.
 
 /// In a stamp: a scope below has ended. Serials are even.
 const COVERS_ENDED: u32 = 1;

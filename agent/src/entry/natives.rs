@@ -377,7 +377,8 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_scopeClosed(
         match answer {
             ScopeAnswer::Off => -1,
             ScopeAnswer::NotKept => 0,
-            ScopeAnswer::Kept => 1,
+            ScopeAnswer::Kept { is_redacted: true } => 1,
+            ScopeAnswer::Kept { is_redacted: false } => 2,
         }
     })
 }

@@ -8,7 +8,7 @@ use crate::options::Options;
 use signal_core::block::ReadOutcome;
 use signal_core::counters::Counter;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicI64, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
 
 /// No recording wants scopes.
 const OFF: i64 = -1;
@@ -20,7 +20,8 @@ pub(crate) enum ScopeAnswer {
     Off,
     /// The recording does not tell of it.
     NotKept,
-    Kept,
+    /// `is_redacted`: no value may be seen elsewhere.
+    Kept { is_redacted: bool },
 }
 
 /// Which scopes are wanted.
@@ -29,6 +30,8 @@ pub(super) struct Scopes {
     threshold_nanos: AtomicI64,
     /// Scopes that began before are not kept: the copies of the API may not all have timed them.
     since_nanos: AtomicU64,
+    /// The recording redacts values.
+    is_redacted: AtomicBool,
 }
 
 impl Default for Scopes {
@@ -36,6 +39,7 @@ impl Default for Scopes {
         Self {
             threshold_nanos: AtomicI64::new(OFF),
             since_nanos: AtomicU64::new(u64::MAX),
+            is_redacted: AtomicBool::new(false),
         }
     }
 }
@@ -45,6 +49,8 @@ impl Scopes {
     pub(super) fn want(&self, options: Option<&Options>) {
         let threshold = options.and_then(|options| options.scopes);
         let nanos = threshold.map(|time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
+        let is_redacted = options.is_some_and(|options| !options.redact.is_empty());
+        self.is_redacted.store(is_redacted, Relaxed);
         self.threshold_nanos.store(nanos.unwrap_or(OFF), Relaxed);
         self.since_nanos.store(u64::MAX, Relaxed);
     }
@@ -78,6 +84,7 @@ impl Scopes {
             counters.add(Counter::ScopesLost);
             return ScopeAnswer::NotKept;
         }
-        ScopeAnswer::Kept
+        let is_redacted = self.is_redacted.load(Relaxed);
+        ScopeAnswer::Kept { is_redacted }
     }
 }

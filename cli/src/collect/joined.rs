@@ -24,7 +24,9 @@ use crate::shared::{MAX_COLUMNS, MAX_VALUE_BYTES, cut};
 /// What the names of these labels begin with.
 const PREFIX: &str = "joined:";
 /// Marks a field of what an event's thread does (JDK 25).
-const CONTEXTUAL: &str = "jdk.jfr.Contextual";
+pub(crate) const CONTEXTUAL: &str = "jdk.jfr.Contextual";
+/// The same in a file that `merge` wrote, where the JDK's tools must not know it.
+pub(crate) const MERGED_CONTEXTUAL: &str = "ctx.jfr.Contextual";
 /// Events that are spans of their thread without saying so, and their fields: async-profiler's, and
 /// those of OpenTelemetry's `jfr-events`.
 const SPANS: [(&str, &[&str]); 2] = [
@@ -70,9 +72,15 @@ fn fields_of(ty: &Type, metadata: &Metadata) -> Vec<(Arc<str>, String)> {
         let ty = field.type_index.map(|index| metadata.at(index));
         ty.is_some_and(|ty| is_attribute_column(&ty.name))
     };
-    let labels = ty.fields.iter().filter(|field| {
-        known.contains(&&*field.name) || field.is_annotated(CONTEXTUAL) && !is_column(field)
-    });
+    let is_contextual = |field: &Field| {
+        [CONTEXTUAL, MERGED_CONTEXTUAL]
+            .iter()
+            .any(|name| field.is_annotated(name))
+    };
+    let labels = ty
+        .fields
+        .iter()
+        .filter(|field| known.contains(&&*field.name) || is_contextual(field) && !is_column(field));
     let simple_name = ty.name.rsplit('.').next().unwrap_or_default();
     let named = labels.map(|field| {
         let name = format!("{PREFIX}{simple_name}.{}", field.name);

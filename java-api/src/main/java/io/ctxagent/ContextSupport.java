@@ -11,6 +11,7 @@ import io.ctxagent.internal.agent.PreparedMemory;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.EventFilter;
 import io.ctxagent.internal.block.PreparedBlocks;
+import io.ctxagent.internal.block.ScopeMirror;
 import io.ctxagent.internal.block.TimedScopes;
 import io.ctxagent.internal.intern.PreparedValues;
 import io.ctxagent.internal.intern.RecentValues;
@@ -74,7 +75,7 @@ final class ContextSupport {
     static void beforeRecording() {
         Bridge.reconnect();
         if (Bridge.isConnected()) {
-            TimedScopes.ask();
+            askForScopes();
         }
         ContextProviders.run();
         carryTasksIfReady();
@@ -131,7 +132,7 @@ final class ContextSupport {
                 PreparedBlocks.make();
                 initialise();
                 // Before the first scope, like the next: from then on tasks carry it.
-                TimedScopes.ask();
+                askForScopes();
                 carryTasks();
                 Bridge.setReady();
                 // A recording that began meanwhile may not have found this copy ready.
@@ -141,6 +142,21 @@ final class ContextSupport {
             isPreparing = false;
         }
         return Bridge.state() == Bridge.READY;
+    }
+
+    private static void askForScopes() {
+        if (TimedScopes.ask()) {
+            TimedScopes.mirror(jdkScopes());
+        }
+    }
+
+    /** {@code null} where the JDK's recorder does not show scopes. */
+    private static ScopeMirror jdkScopes() {
+        try {
+            return Runtime.version().feature() < JdkScopes.FIRST_RELEASE ? null : new JdkScopes();
+        } catch (LinkageError noRecorder) {
+            return null;
+        }
     }
 
     private static synchronized void carryTasksIfReady() {

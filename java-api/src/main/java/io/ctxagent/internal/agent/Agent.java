@@ -95,8 +95,8 @@ public interface Agent {
     /**
      * Records a scope that the current thread closes; its block still has the values. Times as of
      * {@link System#nanoTime}. {@code slots}: those that it set; {@code changed}: those that had
-     * another value meanwhile, see {@code Frames}. Returns 1, 0 if it is not recorded, and -1 if no
-     * recording wants scopes.
+     * another value meanwhile, see {@code Frames}. Returns 2; 1 if its values may not be seen
+     * elsewhere, 0 if it is not recorded, and -1 if no recording wants scopes.
      */
     int scopeClosed(long startNanos, long endNanos, int slots, int changed);
 

@@ -15,6 +15,17 @@ public final class BlockContents {
         return any != 0;
     }
 
+    /** Those of some slots that have a value. */
+    static int withValue(long block, int slots) {
+        int found = 0;
+        for (int rest = slots; rest != 0; rest &= rest - 1) {
+            if (Slab.id(block, Integer.numberOfTrailingZeros(rest)) != 0) {
+                found |= Integer.lowestOneBit(rest);
+            }
+        }
+        return found;
+    }
+
     /** Gives up a block that is not kept and has neither a scope nor a value in it. */
     static void releaseIfEmpty(long block) {
         if (!Slab.isKept(block) && Slab.isEmpty(block)) {

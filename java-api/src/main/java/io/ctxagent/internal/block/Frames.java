@@ -27,6 +27,20 @@ final class Frames {
         return serial << 15 & ~ALL;
     }
 
+    /**
+     * Slots that scopes have set which the recording tells of, while the innermost timed scope was
+     * open: a byte of its own. {@code outer}: what the scope around it had; {@code kept}: the
+     * recording tells of this one, too.
+     */
+    static int recorded(int outer, int inner, boolean kept, int slots) {
+        return outer | inner | (kept ? slots : 0);
+    }
+
+    /** The slots that had one value while a scope was open. */
+    static int unchanged(int slots, int changed, int recorded) {
+        return slots & ~(changed | changed >> Byte.SIZE | recorded);
+    }
+
     /** Whether this is the frame of the scope. */
     static boolean isOf(int frame, int serial) {
         return (frame & ~ALL) == of(serial);

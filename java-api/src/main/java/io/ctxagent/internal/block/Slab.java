@@ -54,6 +54,8 @@ public final class Slab {
     static final long COVERS_ENDED = 1L << 32;
 
     private static final int FOREIGN_CLOSE = 1 << 8;
+    /** The byte of the flags word that {@link Frames} has. */
+    private static final int RECORDED = FLAGS;
     /** The byte of the flags word with {@link #FOREIGN_CLOSE}. */
     private static final int FOREIGN = FLAGS + 1;
     /** The next byte: whether the block is kept. */
@@ -362,6 +364,15 @@ public final class Slab {
 
     static void putFrame(long block, int frame) {
         Memory.putInt(block, FRAME, frame);
+    }
+
+    /** See {@link Frames#recorded}. */
+    static int recorded(long block) {
+        return Byte.toUnsignedInt(Memory.getByte(block, RECORDED));
+    }
+
+    static void putRecorded(long block, int slots) {
+        Memory.putByte(block, RECORDED, (byte) slots);
     }
 
     /** The bytes of the raw area that values have, a bit each. */

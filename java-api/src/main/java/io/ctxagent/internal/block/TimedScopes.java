@@ -6,10 +6,13 @@ import io.ctxagent.internal.agent.Bridge;
 public final class TimedScopes {
     /** Of what the agent answers: no recording wants scopes. */
     private static final int OFF = -1;
-    /** The recording has the scope. */
-    private static final int KEPT = 1;
+    /** The recording does not tell of the scope. */
+    private static final int NOT_KEPT = 0;
+    /** The recording has the scope, and its values may be seen elsewhere. */
+    private static final int SHOWN = 2;
 
     private static volatile ScopeListener listener;
+    private static volatile ScopeMirror mirror;
     private static volatile long thresholdNanos;
     /** Another one with each recording. */
     private static volatile int recording;
@@ -22,12 +25,21 @@ public final class TimedScopes {
         ExtraWork.set(ExtraWork.OBSERVE, next != null);
     }
 
-    /** Asks the agent whether a recording wants scopes. To be called before the first scope. */
-    public static synchronized void ask() {
+    /**
+     * Asks the agent whether a recording wants scopes, and returns it. To be called before the
+     * first scope.
+     */
+    public static synchronized boolean ask() {
         long threshold = Bridge.agent().scopeThreshold();
         thresholdNanos = threshold;
         recording++;
         ExtraWork.set(ExtraWork.RECORD, threshold >= 0);
+        return threshold >= 0;
+    }
+
+    /** Who gets the scopes of a recording from now on, too; {@code null} for nobody. */
+    public static void mirror(ScopeMirror next) {
+        mirror = next;
     }
 
     /** The number of the recording that wants scopes now. */
@@ -48,19 +60,37 @@ public final class TimedScopes {
         }
     }
 
+    /** What the mirror wants to be told at the end of a scope that sets these slots now. */
+    static ScopeMirror.Opened mirrored(long block, int slots) {
+        ScopeMirror present = mirror;
+        return present == null || thresholdNanos < 0
+                ? null
+                : present.opened(BlockContents.withValue(block, slots));
+    }
+
     /**
      * Gives a scope of a recording to the agent if it took long enough. {@code changed}: see {@link
-     * Frames}. Returns whether the recording has it.
+     * Frames}. Returns the answer.
      */
-    static boolean record(int since, long startNanos, long endNanos, int slots, int changed) {
+    static int record(int since, long startNanos, long endNanos, int slots, int changed) {
         if (since != recording || endNanos - startNanos < thresholdNanos) {
-            return false;
+            return NOT_KEPT;
         }
         int answer = Bridge.agent().scopeClosed(startNanos, endNanos, slots, changed);
         if (answer == OFF) {
             end(since);
         }
-        return answer == KEPT;
+        return answer;
+    }
+
+    /** Whether the recording has a scope, by the answer. */
+    static boolean isKept(int answer) {
+        return answer > NOT_KEPT;
+    }
+
+    /** Whether other recordings may have it, too. */
+    static boolean isShown(int answer) {
+        return answer == SHOWN;
     }
 
     private static synchronized void end(int ended) {
