@@ -182,6 +182,19 @@ pub fn class_path() -> &'static str {
     made.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
 }
 
+/// Directory of the classes of an example.
+pub fn example(name: &str) -> PathBuf {
+    let out = target().join("e2e");
+    let (api, _) = class_path().split_once(':').unwrap();
+    let classes = out.join("examples").join(name);
+    // Several test binaries may be here at once.
+    let lock = File::create(out.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let source = root().join("examples").join(name);
+    compile(&source, &classes, Path::new(api)).unwrap();
+    classes
+}
+
 /// Directory of the classes of the programs, without the API.
 pub fn programs() -> &'static str {
     let (_, programs) = class_path().split_once(':').unwrap();

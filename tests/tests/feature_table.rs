@@ -179,8 +179,8 @@ fn sources(directory: &str, extension: &str) -> Vec<PathBuf> {
 }
 
 /// `tests/features.tsv`: context features of the draft (c), of context types (d) and of the observer
-/// (e). Two are not to be built (c27, d10), and one is a rate (c10): a bench measures it, no test
-/// asserts time.
+/// (e). One is not to be built (c27), and one is a rate (c10): a bench measures it, no test asserts
+/// time.
 #[test]
 fn every_feature_has_a_test() {
     let mut files = sources("tests/tests", "rs");

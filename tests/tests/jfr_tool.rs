@@ -66,6 +66,26 @@ fn print_shows_the_attributes_as_columns() {
     }
 }
 
+/// Events that the JDK has as well are declared with a context.
+#[test]
+fn metadata_declares_the_attributes_of_the_jdks_events() {
+    for reader in Jdk::all() {
+        let text = recording().jfr(reader, &["metadata"]).success().stdout;
+        for class in [
+            "ExecutionSample",
+            "ObjectAllocationSample",
+            "JavaMonitorEnter",
+        ] {
+            let begin = format!("class {class} extends jdk.jfr.Event {{");
+            let (_, fields) = text.split_once(&begin).unwrap();
+            let (fields, _) = fields.split_once("\n}").unwrap();
+            for field in ["String endpoint;", "String tenant;", "long contextId;"] {
+                assert!(fields.contains(field), "{reader}: {class}: {fields}");
+            }
+        }
+    }
+}
+
 #[test]
 fn print_gives_json_and_xml() {
     for reader in Jdk::all() {

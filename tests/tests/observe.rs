@@ -1,7 +1,9 @@
 //! What an application that observes itself gets (`io.ctxagent.observe`).
 
 use e2e::recording::weights_by;
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::workspace::root;
+use e2e::{Jdk, Jvm, TestDir, build};
+use std::fs;
 
 /// What the recording says of the labelled CPU time lies where the sum of the costs does.
 #[test]
@@ -64,6 +66,32 @@ fn requests_have_route_status_and_labels_and_marks_are_recorded() {
         assert!(marks.iter().all(|m| m.text("tenant") == Some("acme")));
         let totals = test_dir.recording().totals();
         assert_eq!(totals["marks.seen"], 2);
+    }
+}
+
+/// A line of the page's table is a method of the example, which prints what its page shows.
+#[test]
+fn each_part_of_perf_hooks_has_an_example() {
+    let page = |name: &str| fs::read_to_string(root().join(name)).unwrap();
+    let table = page("docs/user-guide/observing.md");
+    let rows = table.lines().filter(|line| line.starts_with("| "));
+    let examples = rows.filter_map(|row| row.strip_suffix("` |")?.rsplit('`').next());
+    let examples: Vec<&str> = examples.collect();
+    assert!(examples.len() > 15, "{examples:?}");
+    let shown = page("examples/perf-hooks/README.md");
+    let (_, shown) = shown.split_once("prints\n\n```\n").unwrap();
+    let (shown, _) = shown.split_once("```").unwrap();
+    let names = shown.lines().filter_map(|line| line.split(':').next());
+    assert_eq!(names.collect::<Vec<_>>(), examples);
+    let classes = build::example("perf-hooks");
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
+            .agent("start,file=app.jfr")
+            .class_path(&classes)
+            .main("PerfHooks", &[])
+            .run_ok();
+        assert_eq!(run.stdout, shown, "{jdk}: {}", run.stderr);
     }
 }
 

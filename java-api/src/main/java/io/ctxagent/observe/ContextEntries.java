@@ -14,6 +14,10 @@ final class ContextEntries implements EntrySource, ScopeListener {
 
     @Override
     public void turn(boolean on) {
+        if (on) {
+            // Loads the beans here: the first scope is not to wait for them.
+            opened(System.nanoTime());
+        }
         TimedScopes.observe(on ? this : null);
     }
 

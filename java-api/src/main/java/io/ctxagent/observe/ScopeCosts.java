@@ -10,9 +10,8 @@ final class ScopeCosts {
     /** Scopes that may come at once. */
     static final int BURST = 64;
 
-    /** Of each thread, until when its measurements are paid for. */
-    private static final ThreadLocal<long[]> PAID =
-            ThreadLocal.withInitial(() -> new long[] {System.nanoTime() - BURST * PERIOD_NANOS});
+    /** Of each thread, until when its measurements are paid for; 0: it has none so far. */
+    private static final ThreadLocal<long[]> PAID = ThreadLocal.withInitial(() -> new long[1]);
 
     private static final long NOT_KNOWN = -1;
 
@@ -35,7 +34,7 @@ final class ScopeCosts {
     private static boolean pays(long now) {
         long[] paid = PAID.get();
         long earliest = now - BURST * PERIOD_NANOS;
-        long until = paid[0] - earliest < 0 ? earliest : paid[0];
+        long until = paid[0] == 0 || paid[0] - earliest < 0 ? earliest : paid[0];
         boolean pays = until + PERIOD_NANOS - now <= 0;
         if (pays) {
             paid[0] = until + PERIOD_NANOS;

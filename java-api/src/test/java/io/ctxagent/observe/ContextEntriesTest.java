@@ -1,6 +1,7 @@
 package io.ctxagent.observe;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
@@ -116,6 +117,7 @@ public class ContextEntriesTest extends ObserverTestCase {
         long nanos = System.nanoTime() - before;
         List<Entry> entries = observer.takeRecords();
         assertEquals(all, entries.size());
+        assertNotNull("the first", ((ContextDetail) entries.get(0).detail()).cpu());
         long measured = entries.stream()
                 .map(entry -> (ContextDetail) entry.detail())
                 .peek(detail -> assertTrue(detail.allocatedBytes() >= 0))
