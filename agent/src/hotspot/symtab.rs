@@ -8,30 +8,36 @@
 
 use memmap2::Mmap;
 use object::elf::PF_X;
-use object::read::elf::ElfFile64;
-use object::{Object, ObjectSegment, ObjectSymbol, SegmentFlags};
-use std::collections::HashMap;
+use object::read::elf::{ElfFile64, ElfSymbol64};
+use object::{Object, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolKind};
+use rustc_hash::FxHashMap;
 use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 
-/// Offset of a local or global symbol from the load base; `None` if the library is stripped or
+/// Offset of a function from the load base, local or global; `None` if the library is stripped or
 /// cannot be read.
-pub(super) fn find(path: &Path, mangled: &'static str) -> Option<usize> {
-    find_all(path, &[mangled]).get(mangled).copied()
+pub(super) fn function(path: &Path, name: &'static str) -> Option<usize> {
+    find(path, SymbolKind::Text, &[name])?.remove(name)
 }
 
-/// The same for several symbols, in one pass; what is not found is left out.
-pub(super) fn find_all(path: &Path, mangled: &[&'static str]) -> HashMap<&'static str, usize> {
-    read_all(path, mangled).unwrap_or_default()
+/// The same of variables, in one pass; what is not found is left out.
+pub(super) fn variables(path: &Path, names: &[&'static str]) -> FxHashMap<&'static str, usize> {
+    find(path, SymbolKind::Data, names).unwrap_or_default()
 }
 
-fn read_all(path: &Path, mangled: &[&'static str]) -> Option<HashMap<&'static str, usize>> {
-    let names = mangled.iter().map(|name| (name.as_bytes(), *name));
-    let mut wanted: HashMap<&[u8], &'static str> = names.collect();
+/// Looks at the names of one kind of symbols only: most of the time goes into names.
+fn find(
+    path: &Path,
+    kind: SymbolKind,
+    names: &[&'static str],
+) -> Option<FxHashMap<&'static str, usize>> {
+    let names = names.iter().map(|name| (name.as_bytes(), *name));
+    let mut wanted: FxHashMap<&[u8], &'static str> = names.collect();
     with_library(path, |elf| {
-        let mut found = HashMap::new();
-        let mut symbols = elf.symbols();
+        let mut found = FxHashMap::default();
+        let of_kind = |symbol: &ElfSymbol64<'_, '_, _>| symbol.kind() == kind;
+        let mut symbols = elf.symbols().filter(of_kind);
         while let Some(symbol) = symbols.next().filter(|_| !wanted.is_empty()) {
             let name = symbol.name_bytes().ok();
             let offset = usize::try_from(symbol.address()).unwrap_or(0);
@@ -71,18 +77,26 @@ fn with_library<T>(path: &Path, read: impl FnOnce(&Library<'_>) -> Option<T>) ->
 
 #[cfg(test)]
 mod tests {
-    use super::find;
+    use super::{function, variables};
     use std::path::Path;
+
+    #[unsafe(no_mangle)]
+    static OF_THE_TEST_OF_SYMBOLS: u32 = 1;
 
     #[test]
     fn only_existing_symbols_are_found() {
         let me = std::env::current_exe().expect("a path");
-        assert!(find(&me, "main").is_some());
-        assert!(find(&me, "no_such_symbol_here").is_none());
-        assert!(find(Path::new("/nonexistent"), "main").is_none());
-        assert!(
-            find(Path::new("/proc/self/cmdline"), "main").is_none(),
-            "not an ELF file"
+        assert!(function(&me, "main").is_some());
+        assert!(function(&me, "no_such_symbol_here").is_none());
+        assert!(function(Path::new("/nonexistent"), "main").is_none());
+        let no_library = Path::new("/proc/self/cmdline");
+        assert!(function(no_library, "main").is_none());
+        let names = ["no_such_symbol_here", "OF_THE_TEST_OF_SYMBOLS", "main"];
+        let found = variables(&me, &names);
+        assert_eq!(
+            found.keys().collect::<Vec<_>>(),
+            [&names[1]],
+            "{OF_THE_TEST_OF_SYMBOLS}"
         );
     }
 }

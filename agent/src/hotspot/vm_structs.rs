@@ -8,6 +8,7 @@
 
 #![expect(unsafe_code, reason = "boundary to the structures of HotSpot")]
 
+use super::symtab;
 use crate::os::library::Library;
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
@@ -59,9 +60,9 @@ impl VmStructs {
     /// The table of the JVMCI compiler interface. It is not exported, so the symbol table of libjvm
     /// locates it. It has the shape of the exported one.
     pub(crate) fn jvmci(self) -> Option<Self> {
+        const NAME: &str = "_ZN14JVMCIVMStructs21localHotSpotVMStructsE";
         let library = Library::of(self.base)?;
-        let offset =
-            super::symtab::find(&library.path, "_ZN14JVMCIVMStructs21localHotSpotVMStructsE")?;
+        let offset = symtab::variables(&library.path, &[NAME]).remove(NAME)?;
         Some(Self {
             base: library.base.checked_add(offset)?,
             shape: self.shape,

@@ -90,7 +90,7 @@ pub(super) fn safe_fetch() -> Result<SafeFetch, String> {
     const NAME: &str = "SafeFetchN_impl";
     let data = symbol("gHotSpotVMStructs").ok_or("this VM exports no tables of its structures")?;
     let library = Library::of(data).ok_or("libjvm is not found among the loaded libraries")?;
-    let offset = symtab::find(&library.path, NAME)
+    let offset = symtab::function(&library.path, NAME)
         .ok_or_else(|| format!("libjvm has no symbol {NAME} (stripped?)"))?;
     // SAFETY: rule 2; a symbol of libjvm's text, which is never unloaded.
     let found = unsafe { SafeFetch::at(library.base.wrapping_add(offset)) };

@@ -22,7 +22,7 @@ impl Statics {
     pub(super) fn read(memory: SafeFetch) -> Result<Self, String> {
         let library = symbol("gHotSpotVMStructs").and_then(Library::of);
         let library = library.ok_or("libjvm is not found among the loaded libraries")?;
-        let offsets = symtab::find_all(&library.path, &names::ALL);
+        let offsets = symtab::variables(&library.path, &names::ALL);
         let address = |(name, offset)| (name, library.base.wrapping_add(offset));
         Ok(Self {
             memory,
