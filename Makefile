@@ -3,7 +3,8 @@
 
 .DEFAULT_GOAL := help
 TASKS := demo check format lint test stress jcstress oracle flat-memory selftest mutants miri nightly \
-	build dist test-dist test-aarch64-jvm bench-demo bench-java bench-loads bench-bias bench-dues bench-reader
+	build dist test-dist test-aarch64-jvm \
+	bench-demo bench-labels bench-java bench-loads bench-bias bench-dues bench-reader
 .PHONY: help $(TASKS) test-rust test-java test-e2e test-aarch64 docs direct-memory hooks clean
 
 help: ## this list
@@ -33,6 +34,7 @@ selftest: ## a seeded fault for each promise: its test must find it; three quart
 mutants: ## mutation testing, ten minutes for each area
 nightly: ## the long runs, three hours; goes on where it was stopped
 bench-demo: ## throughput of the demo with the agent against without, in pairs; then sampling against a paused recording
+bench-labels: ## what labels of requests cost a service: start-up and throughput, beside OpenTelemetry's agent
 bench-java: ## the Java API: JMH, peers, matrix
 bench-loads: ## H2 and Jackson under this and other profilers
 bench-bias: ## error in known shares of CPU time, for this and other profilers

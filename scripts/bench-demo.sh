@@ -33,16 +33,6 @@ measure() {
     sed -n "s/.*: $figures.*/\1 \2/p" >"$OUT/$name"
 }
 
-# median NUMBER…
-median() {
-  printf '%s\n' "$@" | sort -g |
-    awk '{ v[NR] = $1 } END { print (NR % 2) ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
-}
-spread() {
-  printf '%s\n' "$@" | sort -g | sed -n '1p;$p' | paste -sd' ' |
-    awk '{ printf "%.3f to %.3f", $1, $2 }'
-}
-
 throughput=()
 cpu=()
 for ((pair = 1; pair <= PAIRS; pair++)); do
@@ -60,9 +50,11 @@ done
 if ((PAIRS)); then
   printf '%d pairs of %d s, with the agent / without, median of the pairs (and their spread):\n' \
     "$PAIRS" "$DURATION"
-  printf '  throughput        %.3f (%s)\n' "$(median "${throughput[@]}")" \
-    "$(spread "${throughput[@]}")"
-  printf '  CPU per request   %.3f (%s)\n' "$(median "${cpu[@]}")" "$(spread "${cpu[@]}")"
+  printf '  throughput        %.3f (%s)\n' \
+    "$(printf '%s\n' "${throughput[@]}" | median)" \
+    "$(printf '%s\n' "${throughput[@]}" | spread %.3f)"
+  printf '  CPU per request   %.3f (%s)\n' "$(printf '%s\n' "${cpu[@]}" | median)" \
+    "$(printf '%s\n' "${cpu[@]}" | spread %.3f)"
 fi
 if ((ROUNDS)); then
   shop "-agentpath:$AGENT" "--warmup=$WARMUP" --seconds=3600 "--threads=$THREADS" \

@@ -225,3 +225,23 @@ check_code() {
   check warnings cargo clippy --workspace --all-targets --quiet -- -D warnings
   check documentation env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 }
+
+# ---- figures ----
+
+# median: of the numbers on stdin.
+median() {
+  sort -g |
+    awk '{ v[NR] = $1 } END { print (NR % 2) ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+# spread FORMAT: the 95 % interval of the median of the numbers on stdin; of fewer than six the
+# least and the greatest.
+spread() {
+  sort -g | awk -v format="$1" '
+    { v[NR] = $1 }
+    END {
+      below = int((NR - 1.96 * sqrt(NR)) / 2)
+      if (below < 1) below = 1
+      printf format " to " format, v[below], v[NR + 1 - below]
+    }'
+}

@@ -32,6 +32,12 @@ public class SpringService {
         return text;
     }
 
+    /** Next to no work, for {@link LabelCosts}. */
+    @GetMapping("/light/{id}")
+    String light(@PathVariable("id") String id) {
+        return id;
+    }
+
     /** The page of the error is another route of this service. */
     @GetMapping("/failing/{id}")
     String fail() {
