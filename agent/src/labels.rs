@@ -1,15 +1,18 @@
 //! Labels without a change of the application: methods of its libraries that tell what a thread
 //! works for call classes of ours, which set attributes with a copy of the Java API.
 //!
-//! A class of a library is given its hooks when it is prepared; up to then there is nothing of
-//! ours, and where no such library is used there never is. The hooks stay for the life of the VM;
-//! without a recording that wants them they only take away what they have set.
+//! The first class of a library is given its hooks when it is prepared; up to then there is nothing
+//! of ours, and where no such library is used there never is. From then on the VM posts the bytes
+//! of classes, so others get theirs when they are loaded, which spares a pause for each; when such
+//! a class is prepared, and before anything of it runs, it is checked whether what the hooks call
+//! fits it. The hooks stay for the life of the VM; without a recording that wants them they only
+//! take away what they have set.
 
 mod classes;
 mod java;
 mod sources;
 
-use crate::class_hooks::with_hooks;
+use crate::class_hooks::{Row, with_hooks};
 use crate::jvm::jni::{Jni, LocalRef, WeakRef};
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
@@ -32,6 +35,8 @@ struct State {
     names: String,
     /// The classes with hooks, by the source that they are of.
     found: BTreeMap<LabelSource, Vec<WeakRef>>,
+    /// Names of the classes that got their hooks when they were loaded, and are not prepared yet.
+    loaded: Vec<String>,
     /// Why sources are off.
     faults: BTreeMap<LabelSource, String>,
     /// Why none can work.
@@ -42,9 +47,32 @@ impl State {
     const NEW: Self = Self {
         names: String::new(),
         found: BTreeMap::new(),
+        loaded: Vec::new(),
         faults: BTreeMap::new(),
         fault: None,
     };
+}
+
+impl State {
+    fn has_fault(&self, source: LabelSource) -> bool {
+        self.faults.contains_key(&source)
+    }
+
+    /// A class is about to get its hooks as it is loaded; `false` if it must not. From now on
+    /// [`end`] leaves the event on that it waits for.
+    fn note_loaded(&mut self, source: LabelSource, name: &str) -> bool {
+        let is_wanted = WANTED.load(Relaxed) & source.bit() != 0 && !self.has_fault(source);
+        if is_wanted {
+            self.loaded.push(name.to_owned());
+        }
+        is_wanted
+    }
+
+    /// Whether the class is one of those; forgets it.
+    fn take_loaded(&mut self, name: &str) -> bool {
+        let place = self.loaded.iter().position(|loaded| loaded == name);
+        place.map(|place| self.loaded.swap_remove(place)).is_some()
+    }
 }
 
 fn state() -> MutexGuard<'static, State> {
@@ -64,7 +92,6 @@ pub(crate) fn begin(jvmti: Jvmti, jni: Jni, wanted: &Labels) {
     state().names = wanted.names.join("+");
     WANTED.store(bits, Relaxed);
     turn(jni);
-    // The event may be on for the stacks of the recording, which turns it off at its end.
     let _ = jvmti.notify_of_prepared_classes(true);
     jni.with_local_frame(|jni| {
         for class in jvmti.loaded_classes(jni).unwrap_or_default() {
@@ -74,10 +101,15 @@ pub(crate) fn begin(jvmti: Jvmti, jni: Jni, wanted: &Labels) {
     });
 }
 
-/// The recording has ended.
+/// A recording has ended, with labels or without: turns off the event that it needed, unless a
+/// class with hooks still waits for it.
 pub(crate) fn end(jvmti: Jvmti, jni: Jni) {
-    if WANTED.swap(0, Relaxed) != 0 {
-        let _ = jvmti.notify_of_prepared_classes(false);
+    let (wanted, is_awaited) = {
+        let state = state();
+        (WANTED.swap(0, Relaxed), !state.loaded.is_empty())
+    };
+    let _ = jvmti.notify_of_prepared_classes(is_awaited);
+    if wanted != 0 {
         turn(jni);
     }
 }
@@ -87,10 +119,11 @@ fn turn(jni: Jni) {
     java::turn(jni, WANTED.load(Relaxed), &names);
 }
 
-/// `ClassPrepare`, on the thread that prepares the class: gives one of a library its hooks.
+/// `ClassPrepare`, on the thread that prepares the class: gives one of a library its hooks, or
+/// checks those that it has.
 pub(crate) fn on_class_prepare(jvmti: Jvmti, jni: Jni, class: &LocalRef<'_>) {
     let wanted = WANTED.load(Relaxed);
-    if wanted == 0 {
+    if wanted == 0 && state().loaded.is_empty() {
         return;
     }
     let Ok(signature) = jvmti.class_signature(class) else {
@@ -100,14 +133,17 @@ pub(crate) fn on_class_prepare(jvmti: Jvmti, jni: Jni, class: &LocalRef<'_>) {
         .strip_prefix('L')
         .and_then(|s| s.strip_suffix(';'));
     let Some(name) = name else { return };
-    let Some(source) = sources::of_class(name).filter(|source| wanted & source.bit() != 0) else {
+    let Some(source) = sources::of_class(name) else {
         return;
     };
-    if has_hooks(jni, source, class) {
+    let was_loaded_with_hooks = state().take_loaded(name);
+    let is_wanted = wanted & source.bit() != 0 && !has_hooks(jni, source, class);
+    if !was_loaded_with_hooks && !is_wanted {
         return;
     }
-    match jni.with_local_frame(|jni| hook(jvmti, *jni, name, class)) {
-        Ok(()) if !state().faults.contains_key(&source) => note(jni, source, class),
+    let hooked = jni.with_local_frame(|jni| hook(jvmti, *jni, (source, name), class));
+    match hooked {
+        Ok(()) if !state().has_fault(source) => note(jni, source, class),
         Ok(()) => {}
         Err(why) => fail(source, &why),
     }
@@ -135,23 +171,54 @@ fn note(jni: Jni, source: LabelSource, class: &LocalRef<'_>) {
     state().found.entry(source).or_default().extend(classes);
 }
 
-/// Has the VM load the class anew, which posts [`patched`].
-fn hook(jvmti: Jvmti, jni: Jni, name: &str, class: &LocalRef<'_>) -> Result<(), String> {
-    java::prepare(jni).ok_or("the classes that hooks call cannot be defined")?;
-    turn(jni);
-    let loader = jvmti.class_loader(&jni, class).map_err(refusal)?;
-    if !java::is_found_by(jni, loader.as_ref()) {
-        return Err("its class loader does not ask the boot loader".to_owned());
-    }
+/// Sees to it that the class has hooks if what they call fits it, and none otherwise.
+fn hook(
+    jvmti: Jvmti,
+    jni: Jni,
+    (source, name): (LabelSource, &str),
+    class: &LocalRef<'_>,
+) -> Result<(), String> {
     let constants = jvmti.constant_pool(class).map_err(refusal)?;
-    for row in sources::of_constants(name, &constants) {
-        let defined = define(&jni, loader.as_ref(), &row.helper())?;
+    let rows = || sources::of_constants(name, &constants);
+    let has_hooks = rows().all(|row| sources::is_in(&constants, row.helper().class));
+    let fits = prepare_helpers(jvmti, jni, class, rows());
+    if let Err(why) = &fits {
+        fail(source, why);
+    }
+    if fits.is_ok() == has_hooks {
+        return fits;
+    }
+    // The VM posts [`patched`].
+    jvmti.watch_class_files().map_err(refusal)?;
+    let loaded_anew = jvmti.retransform(std::slice::from_ref(class));
+    fits.and(loaded_anew.map_err(refusal))
+}
+
+/// Prepares what the hooks of a class call, and verifies that it fits.
+fn prepare_helpers(
+    jvmti: Jvmti,
+    jni: Jni,
+    class: &LocalRef<'_>,
+    rows: impl Iterator<Item = &'static Row>,
+) -> Result<(), String> {
+    let loader = jvmti.class_loader(&jni, class).map_err(refusal)?;
+    let loader = loader.as_ref();
+    is_reachable(jni, loader)?;
+    turn(jni);
+    for row in rows {
+        let defined = define(&jni, loader, &row.helper())?;
         java::add_reads(jvmti, jni, class, &defined).ok_or("its module cannot read ours")?;
     }
-    jvmti.watch_class_files().map_err(refusal)?;
-    jvmti
-        .retransform(std::slice::from_ref(class))
-        .map_err(refusal)
+    Ok(())
+}
+
+/// Whether classes of a loader can call ours.
+fn is_reachable(jni: Jni, loader: Option<&LocalRef<'_>>) -> Result<(), String> {
+    java::prepare(jni).ok_or("the classes that hooks call cannot be defined")?;
+    if !java::is_found_by(jni, loader) {
+        return Err("its class loader does not ask the boot loader".to_owned());
+    }
+    Ok(())
 }
 
 /// Defines what a hook calls, unless it is there, and has the VM verify it: a class that another
@@ -162,10 +229,7 @@ fn define<'e>(
     helper: &Helper<'_>,
 ) -> Result<LocalRef<'e>, String> {
     let defined = (|| {
-        for nested in classes::nested(helper.class) {
-            java::define(jni, loader, &java::c_name(nested)?)?;
-        }
-        let class = java::define(jni, loader, &java::c_name(helper.class)?)?;
+        let class = define_unverified(jni, loader, helper)?;
         let (method, descriptor) = (
             java::c_name(helper.method)?,
             java::c_name(helper.descriptor)?,
@@ -176,8 +240,49 @@ fn define<'e>(
     defined.ok_or_else(|| format!("{} does not fit this version of it", helper.class))
 }
 
+/// Defines what a hook calls, unless it is there; nothing of it runs.
+fn define_unverified<'e>(
+    jni: &'e Jni,
+    loader: Option<&LocalRef<'_>>,
+    helper: &Helper<'_>,
+) -> Option<LocalRef<'e>> {
+    for nested in classes::nested(helper.class) {
+        java::define(jni, loader, &java::c_name(nested)?)?;
+    }
+    java::define(jni, loader, &java::c_name(helper.class)?)
+}
+
 fn refusal(error: impl Display) -> String {
     format!("this JVM changes no loaded classes ({error})")
+}
+
+/// The class with hooks; `None` if it gets none. The VM calls this for each class that it loads, once
+/// the first one has hooks. If anything is wrong with this one, [`on_class_prepare`] will say so.
+pub(crate) fn patched_at_load(
+    jni: Jni,
+    loader: Option<&LocalRef<'_>>,
+    name: &str,
+    bytes: &[u8],
+) -> Option<Vec<u8>> {
+    if WANTED.load(Relaxed) == 0 {
+        return None;
+    }
+    let source = sources::of_class(name)?;
+    if !state().note_loaded(source, name) {
+        return None;
+    }
+    let patched = jni.with_local_frame(|jni| {
+        is_reachable(*jni, loader).ok()?;
+        for row in sources::of_constants(name, bytes) {
+            // Verifying would load classes, this one perhaps, which is not there yet.
+            define_unverified(jni, loader, &row.helper())?;
+        }
+        with_hooks(&sources::hooks(sources::of_constants(name, bytes)), bytes).ok()
+    });
+    if patched.is_none() {
+        state().take_loaded(name);
+    }
+    patched
 }
 
 /// The class with hooks; `None` if it gets none. The VM calls this for each class that it loads
@@ -190,7 +295,7 @@ pub(crate) fn patched(
 ) -> Option<Vec<u8>> {
     let source = sources::of_class(name)?;
     let is_hooked = WANTED.load(Relaxed) & source.bit() != 0 || state().found.contains_key(&source);
-    if !is_hooked {
+    if !is_hooked || state().has_fault(source) {
         return None;
     }
     let rows = || sources::of_constants(name, bytes);

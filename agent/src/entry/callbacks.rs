@@ -118,8 +118,7 @@ unsafe extern "system" fn thread_end(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) 
 /// Empty: AsyncGetCallTrace needs the event to be on.
 unsafe extern "system" fn class_load(_: JvmtiEnv, _: *mut JNIEnv, _: jobject, _: jclass) {}
 
-/// Replaces the bytes of a class that gets hooks: one of the boot loader, or one of a library that
-/// is loaded anew.
+/// Replaces the bytes of a class that gets hooks: one of the JDK, or of a library.
 unsafe extern "system" fn class_file_load_hook(
     _: JvmtiEnv,
     env: *mut JNIEnv,
@@ -133,7 +132,7 @@ unsafe extern "system" fn class_file_load_hook(
     new_bytes: *mut *mut u8,
 ) {
     enter(OnFailure::IgnoreAndCount, "ClassFileLoadHook", (), || {
-        if name.is_null() || !loader.is_null() && redefined.is_null() {
+        if name.is_null() {
             return;
         }
         // SAFETY: rule 5.
@@ -142,7 +141,7 @@ unsafe extern "system" fn class_file_load_hook(
         // SAFETY: rule 5.
         let bytes = unsafe { std::slice::from_raw_parts(bytes, length) };
         let Ok(name) = name.to_str() else { return };
-        let patched = if redefined.is_null() || loader.is_null() {
+        let patched = if loader.is_null() {
             propagation::patched(name, bytes).or_else(|| network::patched(name, bytes))
         } else {
             None
@@ -162,7 +161,7 @@ unsafe extern "system" fn class_file_load_hook(
     });
 }
 
-/// A class that is loaded anew, with the hooks of `labels`.
+/// A class of a library, with the hooks of `labels`.
 ///
 /// # Safety
 /// The arguments of the callback.
@@ -173,14 +172,15 @@ unsafe fn of_library(
     name: &str,
     bytes: &[u8],
 ) -> Option<Vec<u8>> {
-    if redefined.is_null() {
-        return None;
-    }
     // SAFETY: rule 4.
     let jni = unsafe { Jni::new(env) }?;
     // SAFETY: rule 4.
     let loader = unsafe { LocalRef::new(&jni, loader) };
-    labels::patched(jni, loader.as_ref(), name, bytes)
+    if redefined.is_null() {
+        labels::patched_at_load(jni, loader.as_ref(), name, bytes)
+    } else {
+        labels::patched(jni, loader.as_ref(), name, bytes)
+    }
 }
 
 unsafe extern "system" fn class_prepare(_: JvmtiEnv, env: *mut JNIEnv, _: jobject, class: jclass) {

@@ -170,15 +170,12 @@ impl Jvmti {
         .ok()
     }
 
-    /// Turns the events on or off that a recording with stacks needs: AsyncGetCallTrace fails
-    /// unless ClassLoad is on.
-    pub(crate) fn notify_of_classes(self, on: bool) -> Result<()> {
-        [Event::CLASS_LOAD, Event::CLASS_PREPARE]
-            .into_iter()
-            .try_for_each(|event| self.notify(event, on))
+    /// Turns ClassLoad on or off: unless it is on, AsyncGetCallTrace fails.
+    pub(crate) fn notify_of_loaded_classes(self, on: bool) -> Result<()> {
+        self.notify(Event::CLASS_LOAD, on)
     }
 
-    /// Of those, the one that hooks in libraries need.
+    /// Turns ClassPrepare on or off, which stacks need and hooks in libraries.
     pub(crate) fn notify_of_prepared_classes(self, on: bool) -> Result<()> {
         self.notify(Event::CLASS_PREPARE, on)
     }

@@ -47,11 +47,19 @@ pub(super) fn of_class(class: &str) -> Option<LabelSource> {
 
 /// The rows of a class. `constants`, its pool or all of its bytes, tell which servlets it knows.
 pub(super) fn of_constants(class: &str, constants: &[u8]) -> impl Iterator<Item = &'static Row> {
-    let mut texts = constants.windows(JAVAX.len());
-    let is_javax = texts.any(|text| text == JAVAX.as_bytes());
-    let rows = if is_javax { &JAVAX_ROWS } else { &ROWS };
+    let rows = if is_in(constants, JAVAX) {
+        &JAVAX_ROWS
+    } else {
+        &ROWS
+    };
     let rows = rows.iter().filter(move |(_, row)| row.class() == class);
     rows.map(|(_, row)| row)
+}
+
+/// Whether a text is among constants.
+pub(super) fn is_in(constants: &[u8], text: &str) -> bool {
+    let mut texts = constants.windows(text.len());
+    texts.any(|found| found == text.as_bytes())
 }
 
 /// The hooks of a class.

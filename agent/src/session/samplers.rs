@@ -131,12 +131,13 @@ pub(super) fn begin(
         .store(options.wall.map_or(0, |_| wall_signal), Relaxed);
     components.signal.store(signal, Relaxed);
     if walkers.any {
-        components
-            .jvmti
-            .notify_of_classes(true)
+        let jvmti = components.jvmti;
+        jvmti
+            .notify_of_loaded_classes(true)
+            .and_then(|()| jvmti.notify_of_prepared_classes(true))
             .map_err(|error| format!("class events are refused: {error}"))?;
         if let Some(jni) = components.vm.env() {
-            method_ids::sweep(components.jvmti, jni);
+            method_ids::sweep(jvmti, jni);
         }
     }
     walkers.apply(handler);
@@ -199,7 +200,8 @@ pub(super) fn pause(components: &Components, samplers: Samplers) {
 pub(super) fn end(components: &Components, samplers: Samplers) {
     pause(components, samplers);
     components.events.relinquish();
-    let _ = components.jvmti.notify_of_classes(false); // cannot fail after `begin`
+    // Cannot fail after `begin`. That classes are prepared, `labels` may still have to know.
+    let _ = components.jvmti.notify_of_loaded_classes(false);
 }
 
 /// Our timers and signals must not hit another action: a recording cannot start or resume if

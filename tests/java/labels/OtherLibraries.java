@@ -1,13 +1,15 @@
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.management.ManagementFactory;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import javax.management.ObjectName;
 
 /**
  * Uses libraries of {@code tests/other-api} that are not what the agent expects; with {@code
  * isolated} by a class loader that asks the boot loader for nothing but the JDK's classes, with
  * {@code channel} one that lacks the library beside it, with {@code connector} one that lacks a
- * method of its own.
+ * method of its own. With {@code stopped} a class is loaded during the recording and used after it.
  */
 public class OtherLibraries {
     public static void main(String[] args) throws Exception {
@@ -15,6 +17,8 @@ public class OtherLibraries {
             readFromChannel();
         } else if (args.length > 0 && args[0].equals("connector")) {
             serve();
+        } else if (args.length > 0 && args[0].equals("stopped")) {
+            useLoadedBefore();
         } else if (args.length > 0) {
             useContexts(new Isolated());
         } else {
@@ -44,6 +48,15 @@ public class OtherLibraries {
         for (int i = 0; i < 3; i++) {
             read.invoke(handler, null, "text");
         }
+    }
+
+    private static void useLoadedBefore() throws Exception {
+        readFromChannel();
+        ClassLoader loader = OtherLibraries.class.getClassLoader();
+        Class.forName("io.opentelemetry.context.ThreadLocalContextStorage", false, loader);
+        ManagementFactory.getPlatformMBeanServer()
+                .invoke(new ObjectName("io.ctxagent:type=Agent"), "stop", null, null);
+        useContexts(loader);
     }
 
     private static void useContexts(ClassLoader loader) throws ReflectiveOperationException {

@@ -487,11 +487,38 @@ fn without_a_library_nothing_is_loaded() {
 /// A run of a program with libraries that are not what the agent expects.
 fn with_other_libraries(jdk: Jdk, labels: &str, arguments: &[&str]) -> ProcessOutput {
     let test_dir = TestDir::new();
-    let jvm = Jvm::new(jdk, &test_dir)
+    let jvm = other_libraries(jdk, &test_dir, labels);
+    jvm.main("OtherLibraries", arguments).run_ok()
+}
+
+fn other_libraries<'d>(jdk: Jdk, test_dir: &'d TestDir, labels: &str) -> Jvm<'d> {
+    let jvm = Jvm::new(jdk, test_dir)
         .without_api()
         .class_path(&other_api());
-    let jvm = jvm.agent(&format!("start,file=app.jfr,labels={labels}"));
-    jvm.main("OtherLibraries", arguments).run_ok()
+    jvm.agent(&format!("start,file=app.jfr,labels={labels}"))
+}
+
+/// Each class that the VM has to load anew is a pause: that is the first one, later ones get their
+/// hooks as they are loaded. One that is first used after the recording works like any other.
+#[test]
+fn only_the_first_class_is_loaded_anew() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let jvm = other_libraries(jdk, &test_dir, "auto");
+        let jvm = jvm.flag("-Xlog:redefine*=info").flag("-Xcheck:jni");
+        let run = jvm.main("OtherLibraries", &["stopped"]).run_ok();
+        let (log, printed): (Vec<&str>, Vec<&str>) =
+            run.stdout.lines().partition(|line| line.starts_with('['));
+        let turns = [&["read text"; 3][..], &["context", "null"].repeat(3)].concat();
+        assert_eq!(printed, turns, "{jdk}");
+        let loaded_anew = log.iter().filter(|line| line.contains("redefined name="));
+        let loaded_anew: Vec<&&str> = loaded_anew.collect();
+        assert!(
+            matches!(loaded_anew[..], [one] if one.contains("ChannelOperationsHandler")),
+            "{jdk}: {loaded_anew:#?}"
+        );
+        assert!(run.agent_lines().is_empty(), "{jdk}: {}", run.stderr);
+    }
 }
 
 /// One has a method of another shape, the other one throws.
