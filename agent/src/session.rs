@@ -16,6 +16,7 @@ pub(crate) mod components;
 mod fault_watch;
 mod filters;
 mod housekeeping;
+pub(crate) mod jdk_recording;
 mod samplers;
 mod scan_budget;
 mod snapshot;
@@ -31,6 +32,7 @@ use crate::log;
 use crate::metrics::Snapshot;
 use crate::options::{Engine, Options};
 use crate::os::stall_tolerant;
+use crate::output::ExistingFile;
 use crate::propagation;
 use crate::recorder::sources::{RecordingStatus, Sources};
 use crate::recorder::writer::{Writer, WriterLease};
@@ -116,16 +118,32 @@ impl Session {
             labels::begin(self.components.jvmti, jni, &options.labels);
         }
         self.components.events.want_scopes(Some(options));
-        let started = self.start_reserved(options, lease);
+        let started = self
+            .start_jdk_recording(options)
+            .and_then(|()| self.start_reserved(options, lease));
         if started.is_err() {
             self.end_propagation();
+        } else if let (Some(jni), Some(settings)) =
+            (self.components.vm.env(), &options.jdk_settings)
+        {
+            let (ours, replaces) = (self.lock().status.path(), options.existing);
+            let replaces = replaces == ExistingFile::Replace;
+            jdk_recording::write_beside(jni, settings, &ours, replaces);
         }
         started
+    }
+
+    fn start_jdk_recording(&self, options: &Options) -> Result<(), String> {
+        match (self.components.vm.env(), &options.jdk_settings) {
+            (Some(jni), Some(settings)) => jdk_recording::start(jni, settings),
+            _ => Ok(()),
+        }
     }
 
     fn end_propagation(&self) {
         self.components.events.want_scopes(None);
         if let Some(jni) = self.components.vm.env() {
+            jdk_recording::stop(jni);
             propagation::end(jni);
             labels::end(self.components.jvmti, jni);
         }

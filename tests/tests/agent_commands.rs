@@ -191,6 +191,43 @@ fn later_start_means_the_same_as_the_first() {
 }
 
 #[test]
+fn recording_of_the_jdk_begins_and_ends_with_ours() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let jvm =
+            with_agent_on(jdk, &test_dir, "start,jfrsync=default,file=first.jfr").start_ready();
+        let jdk_file = |name: &str| test_dir.file(name).display().to_string();
+        let first = jdk_file("first.jdk.jfr");
+        jvm.agent_command_ok("status");
+        jvm.wait_for_line("jdk recording: default, first.jdk.jfr");
+        jvm.agent_command_ok("stop");
+        let counts = Recording::new(first.clone().into()).counts(jdk);
+        assert!(counts["jdk.JVMInformation"] > 0, "{jdk}: {counts:?}");
+
+        // A file that is there stays as it is; settings that are not there begin nothing.
+        let before = fs::read(&first).unwrap();
+        let start = format!("start,jfrsync=profile,file={}", jdk_file("first.jfr"));
+        fs::remove_file(test_dir.file("first.jfr")).unwrap();
+        jvm.agent_command_ok(&start);
+        jvm.wait_for_line("option 'jfrsync': the JDK's recording ends: ");
+        jvm.agent_command_ok("stop");
+        assert_eq!(fs::read(&first).unwrap(), before, "{jdk}");
+        jvm.agent_command("start,jfrsync=missing.jfc,file=second.jfr");
+        jvm.wait_for_line("the JDK refuses 'missing.jfc': java.nio.file.NoSuchFileException");
+        assert!(!test_dir.file("second.jfr").exists(), "{jdk}");
+
+        // The JDK ends the last one by itself.
+        jvm.agent_command_ok(&format!(
+            "start,jfrsync=profile,file={}",
+            jdk_file("last.jfr")
+        ));
+        jvm.end();
+        let counts = Recording::new(test_dir.file("last.jdk.jfr")).counts(jdk);
+        assert!(counts["jdk.JVMInformation"] > 0, "{jdk}: {counts:?}");
+    }
+}
+
+#[test]
 fn later_start_cannot_change_load_time_options() {
     let jdk = Jdk::main();
     let test_dir = TestDir::new();

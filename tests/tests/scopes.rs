@@ -92,15 +92,18 @@ fn long_scope_is_an_event_that_says_what_changed_in_it() {
 /// The first JDK whose recorder gets scopes.
 const CONTEXTUAL_RELEASE: u32 = 25;
 
-/// The flag that begins a recording of the JDK.
-fn jdk_recording(test_dir: &TestDir) -> String {
+/// A file of settings.
+fn settings(test_dir: &TestDir) -> String {
     let settings = test_dir.file("waits.jfc");
     fs::write(&settings, jfc()).unwrap();
-    format!(
-        "-XX:StartFlightRecording:filename={},settings={}",
-        test_dir.file("jdk.jfr").display(),
-        settings.display()
-    )
+    settings.display().to_string()
+}
+
+/// The flag that begins a recording of the JDK.
+fn jdk_recording(test_dir: &TestDir) -> String {
+    let (file, settings) = (test_dir.file("jdk.jfr"), settings(test_dir));
+    let file = file.display();
+    format!("-XX:StartFlightRecording:filename={file},settings={settings}")
 }
 
 /// Values of `scope` of the scopes in the JDK's recording, in order.
@@ -190,10 +193,12 @@ fn jfc() -> String {
 fn each_event_of_the_jdk_has_the_label_of_its_scope_or_none() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let file = test_dir.file("jdk.jfr").display().to_string();
+        let file = test_dir.file("app.jdk.jfr").display().to_string();
         let run = Jvm::new(jdk, &test_dir)
-            .agent("start,scopes=10ms,labels=none,ctx=operation+step,file=app.jfr")
-            .flag(&jdk_recording(&test_dir))
+            .agent(&format!(
+                "start,scopes=10ms,labels=none,ctx=operation+step,file=app.jfr,jfrsync={}",
+                settings(&test_dir)
+            ))
             .main("JdkEvents", &["40", "15"])
             .stop_recording_at_end()
             .run_ok();

@@ -8,7 +8,7 @@ use crate::metrics::Snapshot;
 use crate::network;
 use crate::options::StatusFormat;
 use crate::propagation;
-use crate::session::{Description, Session, api_copies};
+use crate::session::{Description, Session, api_copies, jdk_recording};
 use schema::counter::Counter;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -48,7 +48,8 @@ impl Status {
         let sources = propagation::status(jni)
             .into_iter()
             .chain(labels::status(jni))
-            .chain(network::status());
+            .chain(network::status())
+            .chain(jdk_recording::status());
         lines.extend(sources.map(|text| {
             let (name, text) = text.split_once(": ").unwrap_or(("", &text));
             line(name, text)

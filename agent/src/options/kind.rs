@@ -79,6 +79,8 @@ pub enum Kind {
     Signal,
     /// `stderr` or a file name.
     Log,
+    /// `default`, `profile` or the file of settings of the JDK's recorder.
+    JdkSettings,
 }
 
 impl fmt::Display for Kind {
@@ -146,6 +148,7 @@ impl fmt::Display for Kind {
             ),
             Self::File => f.write_str("a file name with %p, %t, %n{MAX}, %h, %{NAME}, %%"),
             Self::Signal => f.write_str("prof, vtalrm, 34 to 64"),
+            Self::JdkSettings => f.write_str("default, profile, or the name of a .jfc file"),
             Self::Log => f.write_str("stderr, or a file name with %p, %t, %h, %{NAME}, %%"),
         }
     }

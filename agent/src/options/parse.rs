@@ -57,10 +57,6 @@ const NOT_YET: &[&str] = &["floor", "otelctx", "scopes"];
 /// Options of other profilers that are not supported, with an alternative.
 const NEVER: &[(&[&str], &str)] = &[
     (
-        &["jfrsync"],
-        "run -XX:StartFlightRecording beside it (docs/contributing/rationale.md)",
-    ),
-    (
         &["flamegraph", "html", "svg", "tree"],
         "the agent writes JFR; then run: ctxjfr flame RECORDING.jfr -o OUT.html",
     ),

@@ -32,6 +32,8 @@ pub struct Options {
     pub lock: Option<Duration>,
     /// `scopes`: shortest recorded scope; `None` = off.
     pub scopes: Option<Duration>,
+    /// `jfrsync`: settings of the JDK's recording beside ours; `None` = no such recording.
+    pub jdk_settings: Option<String>,
     /// `file`: name of the recording; `None` if not given, see [`Options::recording_file`].
     pub file: Option<Pattern>,
     /// `overwrite`: whether to replace an older recording of the file's name.
@@ -101,6 +103,7 @@ impl Options {
             alloc_bytes: None,
             lock: None,
             scopes: None,
+            jdk_settings: None,
             file: None,
             existing: ExistingFile::Keep,
             loop_time: None,

@@ -79,6 +79,14 @@ pub(super) fn value_of(row: &Row, value: Option<&str>) -> Result<Value, String> 
             .map(Value::Signal)
             .ok_or_else(|| suggested(text, &["prof", "vtalrm"], &allowed())),
         Kind::Log => log(text).map(Value::Log),
+        Kind::JdkSettings => {
+            let words = ["default", "profile"];
+            if words.contains(&text) || text.strip_suffix(".jfc").is_some() {
+                Ok(Value::Text(text.to_owned()))
+            } else {
+                Err(suggested(text, &words, &allowed()))
+            }
+        }
     }
 }
 

@@ -180,6 +180,19 @@ pub const TABLE: &[Row] = &[
         set: |o, v| o.scopes = Some(v.nanos()),
     },
     Row {
+        name: "jfrsync",
+        kind: Kind::JdkSettings,
+        default: "",
+        scope: Scope::Start,
+        help: "Also begin a recording of the JDK with these settings, and end it with this one, as \
+               app.jdk.jfr beside app.jfr.",
+        set: |o, v| {
+            if let Value::Text(settings) = v {
+                o.jdk_settings = Some(settings);
+            }
+        },
+    },
+    Row {
         name: "file",
         kind: Kind::File,
         default: "",

@@ -24,6 +24,7 @@ pub(super) enum Value {
     File(Pattern),
     Signal(Signal),
     Log(Log),
+    Text(String),
 }
 
 impl Value {

@@ -35,14 +35,15 @@ fn the_message_for_an_unknown_option_names_the_nearest_one() {
             .contains("did you mean 'asgct'? allowed: auto, vm, asgct, shadow, no")
     );
     assert!(error("strict=yes").contains("allowed: true, false"));
+    assert!(error("jfrsync=profil").contains("did you mean 'profile'? allowed: default, profile"));
 }
 
 #[test]
 fn an_unsupported_option_names_an_alternative() {
     assert_eq!(
-        error("jfrsync=profile"),
-        "option 'jfrsync' is not supported (at position 0); run -XX:StartFlightRecording beside \
-         it (docs/contributing/rationale.md)"
+        error("tree"),
+        "option 'tree' is not supported (at position 0); the agent writes JFR; then run: ctxjfr \
+         flame RECORDING.jfr -o OUT.html"
     );
 }
 

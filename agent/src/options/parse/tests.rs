@@ -30,7 +30,7 @@ fn options_without_a_command_start() {
 #[test]
 fn every_option_is_parsed() {
     let options = ok(
-        "start,event=cpu+lock,scopes=20ms,interval=2ms,wall=20ms,wallthreads=context,alloc=64k,\
+        "start,event=cpu+lock,scopes=20ms,jfrsync=profile,interval=2ms,wall=20ms,wallthreads=context,alloc=64k,\
         file=app-%p-%t.jfr,overwrite,loop=1m,timeout=30,chunktime=30,chunksize=2m,\
         jstackdepth=64,ctx=http.route+tenant+trace_id,filter=tenant=acme,\
         redact=tenant:hash+trace_id:drop,ratelimit=cpu:2000+wall:100,ctxcap=1000,\
@@ -49,6 +49,7 @@ fn every_option_is_parsed() {
             alloc_bytes: Some(64 << 10),
             lock: Some(Duration::from_millis(1)),
             scopes: Some(Duration::from_millis(20)),
+            jdk_settings: Some("profile".into()),
             file: Some(Pattern::parse("app-%p-%t.jfr").unwrap()),
             existing: ExistingFile::Replace,
             loop_time: Some(Duration::from_mins(1)),
