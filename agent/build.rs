@@ -16,7 +16,10 @@ use std::process::Command;
 const BEST: u8 = 9;
 /// Classes of the Java API that only an application uses: nobody can reach those of the agent's
 /// copy.
-const FOR_APPLICATIONS: [&str; 5] = [
+const FOR_APPLICATIONS: [&str; 8] = [
+    "AgentControl",
+    "ContextAware",
+    "ContextEvents",
     "StrictContexts",
     "ScopeFinding",
     "WatchedScope",
