@@ -149,6 +149,13 @@ fn of_call(call: &Signature) -> String {
     format!("(L{};{parameters}){}", call.class, call.result)
 }
 
+/// The hooks of a class, by its rows.
+pub(crate) fn hooks_of(rows: impl Iterator<Item = &'static Row>) -> ClassHooks {
+    let mut hooks = ClassHooks::default();
+    rows.for_each(|row| row.add_to(&mut hooks));
+    hooks
+}
+
 /// The class with these hooks, or why it cannot have one of them.
 pub(crate) fn with_hooks(hooks: &ClassHooks, bytes: &[u8]) -> Result<Vec<u8>, String> {
     let (entries, calls) = hooks;

@@ -12,15 +12,16 @@ mod classes;
 mod java;
 mod sources;
 
-use crate::class_hooks::{Row, with_hooks};
+use crate::class_hooks::boot::refusal;
+use crate::class_hooks::{Row, hooks_of, with_hooks};
 use crate::jvm::jni::{Jni, LocalRef, WeakRef};
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use crate::options::{LabelSource, Labels};
 use class_patcher::hook::Helper;
 pub(crate) use classes::{are_there as has_classes, class_file};
+pub(crate) use java::define_boot_class;
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -51,9 +52,7 @@ impl State {
         faults: BTreeMap::new(),
         fault: None,
     };
-}
 
-impl State {
     fn has_fault(&self, source: LabelSource) -> bool {
         self.faults.contains_key(&source)
     }
@@ -141,8 +140,7 @@ pub(crate) fn on_class_prepare(jvmti: Jvmti, jni: Jni, class: &LocalRef<'_>) {
     if !was_loaded_with_hooks && !is_wanted {
         return;
     }
-    let hooked = jni.with_local_frame(|jni| hook(jvmti, *jni, (source, name), class));
-    match hooked {
+    match jni.with_local_frame(|jni| hook(jvmti, *jni, (source, name), class)) {
         Ok(()) if !state().has_fault(source) => note(jni, source, class),
         Ok(()) => {}
         Err(why) => fail(source, &why),
@@ -181,17 +179,22 @@ fn hook(
     let constants = jvmti.constant_pool(class).map_err(refusal)?;
     let rows = || sources::of_constants(name, &constants);
     let has_hooks = rows().all(|row| sources::is_in(&constants, row.helper().class));
-    let fits = prepare_helpers(jvmti, jni, class, rows());
-    if let Err(why) = &fits {
-        fail(source, why);
+    match (prepare_helpers(jvmti, jni, class, rows()), has_hooks) {
+        (Ok(()), false) => load_anew(jvmti, class),
+        (Err(why), true) => {
+            // With this the class is loaded without them.
+            fail(source, &why);
+            load_anew(jvmti, class)
+        }
+        (fits, _) => fits,
     }
-    if fits.is_ok() == has_hooks {
-        return fits;
-    }
-    // The VM posts [`patched`].
+}
+
+/// Has the VM load the class anew, which posts [`patched`].
+fn load_anew(jvmti: Jvmti, class: &LocalRef<'_>) -> Result<(), String> {
     jvmti.watch_class_files().map_err(refusal)?;
     let loaded_anew = jvmti.retransform(std::slice::from_ref(class));
-    fits.and(loaded_anew.map_err(refusal))
+    loaded_anew.map_err(refusal)
 }
 
 /// Prepares what the hooks of a class call, and verifies that it fits.
@@ -252,10 +255,6 @@ fn define_unverified<'e>(
     java::define(jni, loader, &java::c_name(helper.class)?)
 }
 
-fn refusal(error: impl Display) -> String {
-    format!("this JVM changes no loaded classes ({error})")
-}
-
 /// The class with hooks; `None` if it gets none. The VM calls this for each class that it loads, once
 /// the first one has hooks. If anything is wrong with this one, [`on_class_prepare`] will say so.
 pub(crate) fn patched_at_load(
@@ -277,7 +276,7 @@ pub(crate) fn patched_at_load(
             // Verifying would load classes, this one perhaps, which is not there yet.
             define_unverified(jni, loader, &row.helper())?;
         }
-        with_hooks(&sources::hooks(sources::of_constants(name, bytes)), bytes).ok()
+        with_hooks(&hooks_of(sources::of_constants(name, bytes)), bytes).ok()
     });
     if patched.is_none() {
         state().take_loaded(name);
@@ -302,7 +301,7 @@ pub(crate) fn patched(
     let defined = rows().map(|row| define(&jni, loader, &row.helper()).map(drop));
     let patched = defined
         .collect::<Result<(), _>>()
-        .and_then(|()| with_hooks(&sources::hooks(rows()), bytes));
+        .and_then(|()| with_hooks(&hooks_of(rows()), bytes));
     patched
         .inspect_err(|why| fail(source, &format!("{}: {why}", name.replace('/', "."))))
         .ok()

@@ -4,7 +4,7 @@
 //! Nothing of that is in the VM before somebody observes them. The calls stay for the life of the
 //! VM; without an observer each is one branch.
 
-use crate::class_hooks::{self, ClassHooks, Row, boot};
+use crate::class_hooks::{self, Row, boot};
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::Jvmti;
 use crate::jvm::net_entries::{self, CALLS, ENTRIES};
@@ -89,10 +89,8 @@ pub(crate) fn patched(name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     if kinds == 0 {
         return None;
     }
-    let mut hooks = ClassHooks::default();
     let rows = rows(kinds, VERSION.load(Relaxed));
-    rows.filter(|row| row.class() == name)
-        .for_each(|row| row.add_to(&mut hooks));
+    let hooks = class_hooks::hooks_of(rows.filter(|row| row.class() == name));
     boot::patched(name, &hooks, bytes)
 }
 

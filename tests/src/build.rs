@@ -171,9 +171,7 @@ pub fn class_path() -> &'static str {
     let made = CLASSES.get_or_init(|| {
         let out = target().join("e2e");
         fs::create_dir_all(&out).unwrap();
-        // Several test binaries may be here at once.
-        let lock = File::create(out.join("lock")).unwrap();
-        lock.lock().unwrap();
+        let _lock = lock(&out);
         let api = api_jar(&out)?;
         let programs = out.join("programs");
         compile(&root().join("tests/java"), &programs, &api)?;
@@ -182,14 +180,19 @@ pub fn class_path() -> &'static str {
     made.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
 }
 
+/// Held while something is built there: several test binaries may be here at once.
+fn lock(out: &Path) -> File {
+    let lock = File::create(out.join("lock")).unwrap();
+    lock.lock().unwrap();
+    lock
+}
+
 /// Directory of the classes of an example.
 pub fn example(name: &str) -> PathBuf {
     let out = target().join("e2e");
     let (api, _) = class_path().split_once(':').unwrap();
     let classes = out.join("examples").join(name);
-    // Several test binaries may be here at once.
-    let lock = File::create(out.join("lock")).unwrap();
-    lock.lock().unwrap();
+    let _lock = lock(&out);
     let source = root().join("examples").join(name);
     compile(&source, &classes, Path::new(api)).unwrap();
     classes

@@ -80,8 +80,7 @@ fn register_if_wanted(jvmti: Jvmti, jni: Jni, factory: &LocalRef<'_>) {
 fn register(jni: Jni) -> Option<()> {
     let mut defined = None;
     for name in CLASSES {
-        let bytes = labels::class_file(name.to_str().ok()?)?;
-        defined = Some(jni.define_class(None, name, &bytes)?);
+        defined = Some(labels::define_boot_class(&jni, name)?);
     }
     let class = defined?;
     jni.register_natives(&class, &natives::methods_of_management());

@@ -32,7 +32,7 @@ pub(super) fn prepare(jni: Jni) -> Option<()> {
     }
     let mut last = None;
     for name in BOOT_CLASSES {
-        last = define(jni, None, name);
+        last = define_boot_class(jni, name);
         last.as_ref()?;
     }
     let labels = last?;
@@ -88,6 +88,11 @@ pub(super) fn define<'e>(
     // Of several threads the VM lets one define a class; the others find it.
     let class = jni.define_class(loader, name, &bytes);
     class.or_else(|| find(jni, loader, name))
+}
+
+/// Defines a class of ours in the boot loader, unless it is there.
+pub(crate) fn define_boot_class<'e>(jni: &'e Jni, name: &CStr) -> Option<LocalRef<'e>> {
+    define(jni, None, name)
 }
 
 /// Whether classes of a loader find `Labels`. Some look in the boot loader for the JDK's only.

@@ -1,6 +1,6 @@
 //! Which methods of which libraries tell what a thread works for: the table in `sources.txt`.
 
-use crate::class_hooks::{self, ClassHooks, Row};
+use crate::class_hooks::{self, Row};
 use crate::options::LabelSource;
 use std::sync::LazyLock;
 
@@ -60,13 +60,6 @@ pub(super) fn of_constants(class: &str, constants: &[u8]) -> impl Iterator<Item 
 pub(super) fn is_in(constants: &[u8], text: &str) -> bool {
     let mut texts = constants.windows(text.len());
     texts.any(|found| found == text.as_bytes())
-}
-
-/// The hooks of a class.
-pub(super) fn hooks(rows: impl Iterator<Item = &'static Row>) -> ClassHooks {
-    let mut hooks = ClassHooks::default();
-    rows.for_each(|row| row.add_to(&mut hooks));
-    hooks
 }
 
 #[cfg(test)]

@@ -40,13 +40,10 @@ pub(super) fn classes(mechanism: Mechanism, version: u32) -> impl Iterator<Item 
 
 /// The hooks of a class, of these mechanisms in a version of the JDK.
 pub(super) fn of_class(class: &str, mechanisms: MechanismSet, version: u32) -> ClassHooks {
-    let mut hooks = ClassHooks::default();
-    for (mechanism, row) in ROWS.iter() {
-        if row.class() == class && row.is_of(version) && mechanisms.has(*mechanism) {
-            row.add_to(&mut hooks);
-        }
-    }
-    hooks
+    let is_wanted = |(mechanism, row): &&(Mechanism, Row)| {
+        row.class() == class && row.is_of(version) && mechanisms.has(*mechanism)
+    };
+    class_hooks::hooks_of(ROWS.iter().filter(is_wanted).map(|(_, row)| row))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The JDK's own recording, which begins and ends with ours (`jfrsync`). At the end of the VM the
 //! JDK finishes it by itself.
 
-use crate::jvm::jni::{Argument, Jni, LocalRef};
-use crate::labels;
+use crate::jvm::jni::{Argument, Jni};
+use crate::labels::define_boot_class;
 use crate::log;
 use std::ffi::CStr;
 use std::path::Path;
@@ -48,7 +48,7 @@ pub(super) fn write_beside(jni: Jni, settings: &str, ours: &Path, replaces: bool
 /// Calls a method that returns why it failed, or nothing.
 fn call(jni: Jni, method: &CStr, text: &str, flag: bool) -> Result<(), String> {
     let answer = jni.with_local_frame(|jni| {
-        let class = class(jni)?;
+        let class = define_boot_class(jni, CLASS)?;
         let signature = c"(Ljava/lang/String;Z)Ljava/lang/String;";
         let method = jni.static_method_id(&class, method, signature)?;
         let text = jni.new_string(text)?;
@@ -67,7 +67,7 @@ fn call(jni: Jni, method: &CStr, text: &str, flag: bool) -> Result<(), String> {
 pub(super) fn stop(jni: Jni) {
     if note(None) {
         jni.with_local_frame(|jni| {
-            let class = class(jni)?;
+            let class = define_boot_class(jni, CLASS)?;
             let method = jni.static_method_id(&class, c"stop", c"()V")?;
             jni.call_static_void(&class, method, &[]).then_some(())
         });
@@ -80,12 +80,4 @@ pub(crate) fn status() -> Option<String> {
     running
         .as_ref()
         .map(|text| format!("jdk recording: {text}"))
-}
-
-fn class(jni: &Jni) -> Option<LocalRef<'_>> {
-    jni.class_of_loader("io.ctxagent.management.JdkRecording", true, None)
-        .or_else(|| {
-            let bytes = labels::class_file(CLASS.to_str().ok()?)?;
-            jni.define_class(None, CLASS, &bytes)
-        })
 }
