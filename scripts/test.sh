@@ -14,6 +14,7 @@
 set +e # goes on after a failure
 
 passed=0
+logs_of_cargo=()
 logs=target/test-logs
 mkdir -p "$logs"
 
@@ -60,12 +61,26 @@ junit_report() {
 cargo_tests() {
   local name=$1 log=$logs/$1.log code good bad
   shift
+  logs_of_cargo+=("$log")
   cargo test --no-fail-fast "$@" 2>&1 | tee "$log"
   code=${PIPESTATUS[0]}
   junit_report "$name" <"$log" >"$logs/$name.xml"
   good=$(sed -n 's/^test result: .* \([0-9]*\) passed;.*/\1/p' "$log" | paste -sd+ | sed 's/^$/0/')
   bad=$(sed -n 's/^test result: .* \([0-9]*\) failed;.*/\1/p' "$log" | paste -sd+ | sed 's/^$/0/')
   count "$name" $((good)) $((bad)) "$code"
+}
+
+# failures LOG: the tests that failed in the output of "cargo test" and the beginning of what each
+# one said; where only the end of all output is kept, it is lost otherwise.
+failures() {
+  awk '
+    /^(successes|failures):$/ { section = $1; left = 0 }
+    /^test result: / { section = ""; left = 0 }
+    section == "failures:" && /^---- .* ----$/ { print "== failed: " $2; left = 0 }
+    section == "failures:" && /panicked at |^Error: |^note: test did not/ { left = 12 }
+    /^stack backtrace:/ { left = 0 }
+    left-- > 0 { print "   " substr($0, 1, 400) }
+  ' "$1"
 }
 
 # Attribute $1 of every <testsuite> in JUnit's files, added up.
@@ -152,5 +167,6 @@ else
   count toolchain 0 0 1
 fi
 
+for log in "${logs_of_cargo[@]}"; do failures "$log"; done
 echo "$passed passed, $failed failed"
 [[ $failed -eq 0 ]]
