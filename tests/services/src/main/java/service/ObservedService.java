@@ -46,35 +46,35 @@ public class ObservedService {
     }
 
     private static void inRequest() {
-        Work.spin(500_000);
+        Work.spin(1_000_000);
     }
 
     private static void refresh() {
-        Work.spin(500_000);
+        Work.spin(1_000_000);
     }
 
     private static void fetch() {
-        Work.spin(500_000);
+        Work.spin(1_000_000);
     }
 
     private static void fetchElsewhere() {
-        Work.spin(500_000);
+        Work.spin(1_000_000);
     }
 
     private static void sendReports() {
-        Work.spin(500_000);
+        Work.spin(1_000_000);
     }
 
     private static void evict() {
-        Work.spin(500_000);
+        Work.spin(1_000_000);
     }
 
     private static void prices() {
-        Work.spin(500_000);
+        Work.spin(1_000_000);
     }
 
     private static void notObserved() {
-        Work.spin(500_000);
+        Work.spin(1_000_000);
     }
 
     /** An observation in another one, which follows to the thread of a pool. */

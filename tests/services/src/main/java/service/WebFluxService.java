@@ -93,11 +93,11 @@ public class WebFluxService {
     }
 
     private static void delayed() {
-        Work.spin(500_000);
+        Work.spin(1_000_000);
     }
 
     private static void blocking() {
-        Work.spin(500_000);
+        Work.spin(1_000_000);
     }
 
     private static void calling() {
@@ -105,7 +105,7 @@ public class WebFluxService {
     }
 
     private static void posted() {
-        Work.spin(500_000);
+        Work.spin(1_000_000);
     }
 
     public static void main(String[] args) throws Exception {
