@@ -15,6 +15,9 @@ import java.util.concurrent.Executors;
  * server that nothing is known of. The argument says how often.
  */
 public class ObservedService {
+    /** Enough that each method has many samples on a busy machine, too. */
+    private static final int ROUNDS = 1_000_000;
+
     private static final ObservationRegistry REGISTRY = ObservationRegistry.create();
 
     /** Names work where it ends, as those of Spring do. */
@@ -46,35 +49,35 @@ public class ObservedService {
     }
 
     private static void inRequest() {
-        Work.spin(1_000_000);
+        Work.spin(ROUNDS);
     }
 
     private static void refresh() {
-        Work.spin(1_000_000);
+        Work.spin(ROUNDS);
     }
 
     private static void fetch() {
-        Work.spin(1_000_000);
+        Work.spin(ROUNDS);
     }
 
     private static void fetchElsewhere() {
-        Work.spin(1_000_000);
+        Work.spin(ROUNDS);
     }
 
     private static void sendReports() {
-        Work.spin(1_000_000);
+        Work.spin(ROUNDS);
     }
 
     private static void evict() {
-        Work.spin(1_000_000);
+        Work.spin(ROUNDS);
     }
 
     private static void prices() {
-        Work.spin(1_000_000);
+        Work.spin(ROUNDS);
     }
 
     private static void notObserved() {
-        Work.spin(1_000_000);
+        Work.spin(ROUNDS);
     }
 
     /** An observation in another one, which follows to the thread of a pool. */

@@ -29,6 +29,9 @@ public class WebFluxService {
     private static final int CLIENTS = 4;
     private static final int EARLY_CALLS = 20;
 
+    /** Enough that each method has many samples on a busy machine, too. */
+    private static final int ROUNDS = 1_000_000;
+
     private static final AtomicInteger calls = new AtomicInteger();
 
     /** Tomcat is on the class path, too. */
@@ -93,11 +96,11 @@ public class WebFluxService {
     }
 
     private static void delayed() {
-        Work.spin(1_000_000);
+        Work.spin(ROUNDS);
     }
 
     private static void blocking() {
-        Work.spin(1_000_000);
+        Work.spin(ROUNDS);
     }
 
     private static void calling() {
@@ -105,7 +108,7 @@ public class WebFluxService {
     }
 
     private static void posted() {
-        Work.spin(1_000_000);
+        Work.spin(ROUNDS);
     }
 
     public static void main(String[] args) throws Exception {
