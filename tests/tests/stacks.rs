@@ -344,6 +344,15 @@ fn printed_chains(stdout: &str) -> HashMap<String, Chain> {
     stdout.lines().filter_map(chain).collect()
 }
 
+fn chains(jdk: Jdk, test_dir: &TestDir) -> Jvm<'_> {
+    Jvm::new(jdk, test_dir)
+        .agent("start,interval=1ms,file=app.jfr")
+        .flag("-XX:+UnlockDiagnosticVMOptions")
+        .flag("-XX:+ShowHiddenFrames")
+        .flag("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED")
+        .main("Chains", &["4", "2500"])
+}
+
 /// Our samples and those of the JDK's recorder on one load, against `Thread.getStackTrace`: an HTTP
 /// server, streams, futures, recursion and continuations within others, on virtual threads that
 /// block in between.
@@ -353,16 +362,11 @@ fn stacks_equal_those_of_get_stack_trace_and_the_recorder() {
         +jdk.ExecutionSample#period=1ms,filename=theirs.jfr";
     for jdk in Jdk::all().into_iter().filter(|jdk| jdk.version >= 21) {
         let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
-            .agent("start,interval=1ms,file=app.jfr")
-            .flag("-XX:+UnlockDiagnosticVMOptions")
-            .flag("-XX:+ShowHiddenFrames")
+        let run = chains(jdk, &test_dir)
             // Compiled code becomes invalid while frames of it are in the heap.
             .flag("-XX:+DeoptimizeNMethodBarriersALot")
             .flag("-XX:FlightRecorderOptions:stackdepth=200")
-            .flag("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED")
             .flag(theirs)
-            .main("Chains", &["4", "2500"])
             .run_ok();
         let known = printed_chains(&run.stdout);
         let [ours, theirs] = ["app.jfr", "theirs.jfr"].map(|name| {
@@ -371,6 +375,26 @@ fn stacks_equal_those_of_get_stack_trace_and_the_recorder() {
             assert_known_chains(&events, &known)
         });
         println!("{jdk}: {} chains, {ours:?} and {theirs:?}", known.len());
+    }
+}
+
+/// Much of the time is spent in a handler of another profiler, and belongs to what it interrupts.
+#[test]
+fn handler_of_another_signal_is_in_no_stack() {
+    for jdk in Jdk::all().into_iter().filter(|jdk| jdk.version >= 21) {
+        let test_dir = TestDir::new();
+        let run = chains(jdk, &test_dir).preload("other_handler").run_ok();
+        let mut lines = run.stderr.lines();
+        let calls = lines.find_map(|line| line.strip_prefix("other handler: "));
+        let calls: u32 = calls.unwrap().parse().unwrap();
+        let known = printed_chains(&run.stdout);
+        let events = Recording::new(test_dir.file("app.jfr")).samples();
+        let (_, all) = assert_known_chains(&events, &known);
+        let lost = |event: &&Event| event.frames()[0].contains("native_without_anchor");
+        let lost = events.iter().filter(lost).count();
+        println!("{jdk}: {lost} lost beside {all}, {calls} calls");
+        assert!(calls > 100, "{calls} calls");
+        assert!(lost * 20 < all, "{lost} lost beside {all}");
     }
 }
 
@@ -393,7 +417,8 @@ fn assert_known_chains(events: &[Event], known: &HashMap<String, Chain>) -> (usi
                 *full == chain
             }
         });
-        assert!(is_known, "label {label:?}, cut: {is_cut}: {chain:?}");
+        let frames = event.placed_frames();
+        assert!(is_known, "label {label:?}, cut: {is_cut}: {frames:?}");
         equal += usize::from(!is_cut);
         all += 1;
     }

@@ -1,6 +1,6 @@
 //! From frame to frame: where a walk begins, what each step does, and what all kinds of frames
 //! share. The kinds themselves are in the directory: `compiled`, `interpreted`, `stubs`; `chunks` are
-//! frames in the heap; `cached` is what earlier walks found.
+//! frames in the heap; `cached` is what earlier walks found; `handlers` are those of other signals.
 //!
 //! The walk is generic over its loads, so it is compiled into the crate that uses it. What it calls
 //! most is marked `#[inline]`, as it would else stay behind the crate boundary.
@@ -8,6 +8,7 @@
 mod cached;
 mod chunks;
 mod compiled;
+mod handlers;
 mod interpreted;
 mod region;
 mod stubs;
@@ -174,7 +175,10 @@ impl<M: Memory> StackWalker<M> {
         hints: &PrefetchHints,
         frames: &mut [CallFrame],
     ) -> Walk {
-        self.run::<A>(thread, hints, frames, |walk| walk.start())
+        let below = self.below_handler::<A>(thread);
+        self.run::<A>(below.as_ref().unwrap_or(thread), hints, frames, |walk| {
+            walk.start()
+        })
     }
 
     /// Walks from where `start` says.

@@ -5,11 +5,20 @@
 use super::frame_state::{Arch, CallInstruction, Caller, CompiledCode, FrameState};
 use super::registers::Registers;
 use crate::memory::Memory;
+use core::ops::Range;
 
 /// Instructions of a prologue at most.
 const MAX_PROLOGUE: usize = 16;
 /// Bits of an address; those above may authenticate it.
 const ADDRESS: usize = (1 << 48) - 1;
+
+/// Bytes of a signal's frame in front of `x0`: `siginfo_t`, `ucontext_t` up to its registers, the
+/// fault's address. `sp` and `pc` follow `x30`.
+const SAVED_REGISTERS: usize = 128 + 176 + 8;
+/// The first record behind them: that of the vector registers.
+const SAVED_FLOATS: usize = 128 + 176 + 288;
+/// `FPSIMD_MAGIC`, then the record's size.
+const FLOATS_HEADER: usize = 0x0000_0210_4650_8001;
 
 /// See the module.
 #[derive(Debug)]
@@ -41,6 +50,24 @@ impl Arch for Aarch64 {
             sp: registers.sp,
             fp: registers.fp,
         })
+    }
+
+    fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<Registers> {
+        let word = |offset: usize| memory.word(stack.start.wrapping_add(offset));
+        if word(SAVED_FLOATS)? != FLOATS_HEADER {
+            return None;
+        }
+        let register = |number: usize| word(SAVED_REGISTERS.wrapping_add(number.wrapping_mul(8)));
+        let found = Registers {
+            pc: register(32)?,
+            sp: register(31)?,
+            fp: register(29)?,
+            method: register(12)?,
+            bcp: register(22)?,
+            sender_sp: 0,
+            link: register(30)?,
+        };
+        stack.contains(&found.sp).then_some(found)
     }
 
     fn call_before(memory: &impl Memory, return_pc: usize) -> Option<CallInstruction> {

@@ -6,6 +6,7 @@
 
 use super::registers::Registers;
 use crate::memory::Memory;
+use core::ops::Range;
 
 /// A frame's state at the interrupted instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +59,10 @@ pub(crate) trait Arch {
     /// The caller of a function that keeps frame pointers, at its first or its last instructions,
     /// when the frame pointer is the caller's.
     fn unframed(memory: &impl Memory, registers: &Registers) -> Option<Caller>;
+
+    /// What the kernel saved when it called a handler, if it did that at the beginning of `stack`.
+    /// The stack pointer is one further up in it.
+    fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<Registers>;
 
     /// The call that ends at `return_pc`, `None` if there is none.
     fn call_before(memory: &impl Memory, return_pc: usize) -> Option<CallInstruction>;

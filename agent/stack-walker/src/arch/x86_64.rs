@@ -3,9 +3,12 @@
 use super::frame_state::{Arch, CallInstruction, Caller, CompiledCode, FrameState, bytes};
 use super::registers::Registers;
 use crate::memory::Memory;
+use core::ops::Range;
 
 /// Instructions of a prologue at most.
 const MAX_PROLOGUE: usize = 16;
+/// All flags that Linux gives the context of a handler, `UC_FP_XSTATE` to `UC_STRICT_RESTORE_SS`.
+const MAX_CONTEXT_FLAGS: usize = 7;
 
 /// See the module.
 #[derive(Debug)]
@@ -49,6 +52,33 @@ impl Arch for X86_64 {
             }
             _ => None,
         }
+    }
+
+    fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<Registers> {
+        // Words of the frame: where the handler returns to, flags of the context, a link that is
+        // not used, three of the signal stack, then the registers.
+        let word = |index: usize| memory.word(stack.start.wrapping_add(index.wrapping_mul(8)));
+        let register = |number: usize| word(number.wrapping_add(6));
+        if word(1)? > MAX_CONTEXT_FLAGS || word(2)? != 0 {
+            return None;
+        }
+        let found = Registers {
+            pc: register(16)?,
+            sp: register(15)?,
+            fp: register(10)?,
+            method: register(11)?,
+            bcp: register(5)?,
+            sender_sp: register(5)?,
+            link: 0,
+        };
+        if !stack.contains(&found.sp) {
+            return None;
+        }
+        // mov rax, 15; syscall
+        let restorer = word(0)?;
+        let is_return = memory.word(restorer)? == 0x0f00_0000_0fc0_c748
+            && memory.u8(restorer.wrapping_add(8))? == 0x05;
+        is_return.then_some(found)
     }
 
     fn call_before(memory: &impl Memory, return_pc: usize) -> Option<CallInstruction> {

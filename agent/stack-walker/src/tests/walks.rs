@@ -8,7 +8,7 @@ use crate::arch::aarch64::Aarch64;
 use crate::arch::registers::Registers;
 use crate::arch::x86_64::X86_64;
 use crate::frame::{CallFrame, FrameKind};
-use crate::outcome::{End, Failure};
+use crate::outcome::{End, Failure, Top};
 use crate::tables::AddressField;
 use crate::walker::InterruptedThread;
 use std::vec::Vec;
@@ -192,6 +192,73 @@ fn anchor_is_followed_outside_of_java() {
     s.image.word_at(THREAD + 0x20, 0);
     let walk = s.walk_into::<X86_64>(&thread, &mut frames);
     assert_eq!((walk.end, walk.frames), (End::NoJava, 0));
+}
+
+/// A thread in Java that runs a handler outside of the code cache.
+fn in_handler() -> Registers {
+    Registers {
+        pc: 0x5555_0000_0000,
+        sp: SP - 0x500,
+        fp: 0x24f,
+        ..Registers::default()
+    }
+}
+
+#[test]
+fn handler_of_another_signal_is_stepped_over() {
+    let mut s = scene();
+    let (frame, restorer) = (SP - 0x480, 0x5555_0000_1000);
+    s.image.put(
+        restorer,
+        &[0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05], // mov rax, 15; syscall
+    );
+    // What an earlier call has left: a return address of Java code.
+    s.image.word_at(frame - 8, s.outer_return);
+    s.image.word_at(frame + 0x300, s.outer_return);
+    s.image.word_at(frame, restorer);
+    s.image.word_at(frame + 8, 7);
+    s.image.word_at(frame + 16, 0);
+    for register in 0..15 {
+        s.image.word_at(frame + 48 + 8 * register, 0x1234);
+    }
+    s.image.word_at(frame + 48 + 8 * 15, SP);
+    s.image.word_at(frame + 48 + 8 * 16, s.inner + 6);
+    let (walk, frames) = s.walk_from::<X86_64>(in_handler(), 16);
+    assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
+    assert_eq!(walk.top, Top::Compiled);
+    // Something that only looks so.
+    let sp = 48 + 8 * 15;
+    for (at, right, wrong) in [
+        (8, 7, 8),
+        (16, 0, 1),
+        (sp, SP, SP - 0x600),
+        (0, restorer, restorer + 16),
+    ] {
+        s.image.word_at(frame + at, wrong);
+        let (walk, _) = s.walk_from::<X86_64>(in_handler(), 16);
+        assert_ne!(walk.top, Top::Compiled, "at {at}");
+        s.image.word_at(frame + at, right);
+    }
+}
+
+#[test]
+fn aarch64_handler_of_another_signal_is_stepped_over() {
+    let mut s = scene();
+    call_by_link(&mut s);
+    let frame = SP - 0x480;
+    s.image
+        .word_at(frame + 128 + 176 + 288, 528 << 32 | 0x4650_8001);
+    for register in 0..31 {
+        s.image.word_at(frame + 312 + 8 * register, 0x1234);
+    }
+    s.image.word_at(frame + 312 + 8 * 30, s.outer_return);
+    s.image.word_at(frame + 312 + 8 * 31, SP + 32);
+    s.image.word_at(frame + 312 + 8 * 32, s.inner);
+    let (walk, frames) = s.walk_from::<Aarch64>(in_handler(), 16);
+    assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
+    s.image.word_at(frame + 128 + 176 + 288, 0x4650_8001);
+    let (walk, _) = s.walk_from::<Aarch64>(in_handler(), 16);
+    assert_ne!(walk.top, Top::Compiled);
 }
 
 #[test]
