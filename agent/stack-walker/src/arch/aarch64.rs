@@ -70,6 +70,12 @@ impl Arch for Aarch64 {
         stack.contains(&found.sp).then_some(found)
     }
 
+    const ADAPTER_FRAME: usize = 0;
+
+    fn adapted(_memory: &impl Memory, _at: usize) -> Option<Caller> {
+        None
+    }
+
     fn call_before(memory: &impl Memory, return_pc: usize) -> Option<CallInstruction> {
         let call = memory.u32(return_pc.wrapping_sub(4))?;
         if call & 0xfc00_0000 == 0x9400_0000 {

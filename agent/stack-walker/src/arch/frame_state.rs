@@ -64,6 +64,13 @@ pub(crate) trait Arch {
     /// The stack pointer is one further up in it.
     fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<Registers>;
 
+    /// Bytes that [`Arch::adapted`] reads.
+    const ADAPTER_FRAME: usize;
+
+    /// Where an adapter between compiled and interpreted code returns to, if it has saved its
+    /// registers at `at`. `None` also if its frame pointer tells it.
+    fn adapted(memory: &impl Memory, at: usize) -> Option<Caller>;
+
     /// The call that ends at `return_pc`, `None` if there is none.
     fn call_before(memory: &impl Memory, return_pc: usize) -> Option<CallInstruction>;
 

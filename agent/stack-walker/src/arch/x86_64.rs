@@ -81,6 +81,23 @@ impl Arch for X86_64 {
         is_return.then_some(found)
     }
 
+    const ADAPTER_FRAME: usize = 256;
+
+    fn adapted(memory: &impl Memory, at: usize) -> Option<Caller> {
+        // Words: r15 to rax, a gap, the flags; then the stack pointer was aligned to 16 bytes. Its
+        // value before is in r13, the return address that it pointed to in rax.
+        const FLAGS_END: usize = 18 * 8;
+        let register = |word: usize| memory.word(at.wrapping_add(word.wrapping_mul(8)));
+        let saved_sp = register(2)?;
+        let is_near = [FLAGS_END, FLAGS_END + 8].contains(&saved_sp.wrapping_sub(at));
+        let pc = is_near.then(|| register(15)).flatten()?;
+        (memory.word(saved_sp)? == pc).then_some(Caller {
+            pc,
+            sp: saved_sp.wrapping_add(8),
+            fp: register(10)?,
+        })
+    }
+
     fn call_before(memory: &impl Memory, return_pc: usize) -> Option<CallInstruction> {
         let before = bytes(memory, return_pc.wrapping_sub(8))?;
         match before {

@@ -270,6 +270,15 @@ pub(super) fn native_wrapper(image: &mut Image, number: usize, name: &[u8]) -> u
     code_named(image, 0x1_0000, 4, method, b"native nmethod\0")
 }
 
+/// Code between compiled and interpreted methods, where it has called the VM; answers the address to
+/// which that returns.
+pub(super) fn adapter(image: &mut Image, number: usize) -> usize {
+    let method = method(image, number);
+    let at = code_named(image, 0x1_4000, 0, method, b"I2C/C2I adapters\0");
+    image.put(at - 5, &[0xe8, 0, 0, 0, 0xf0]);
+    at
+}
+
 /// Code of another kind than compiled Java, which its name says; answers an address in it.
 fn code_named(image: &mut Image, at: usize, frame_words: u32, method: usize, name: &[u8]) -> usize {
     let code = nmethod(

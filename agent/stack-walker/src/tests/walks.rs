@@ -1,8 +1,8 @@
 //! From frame to frame: compiled and interpreted code, anchors, and what must end a walk.
 
 use super::scene::{
-    HEADER, SP, THREAD, call_by_link, expected, id, in_interpreter, interpreted, scene, seen,
-    thread_in_java,
+    CALL_STUB_RETURN, HEADER, SP, THREAD, adapter, call_by_link, expected, id, in_interpreter,
+    interpreted, scene, seen, thread_in_java,
 };
 use crate::arch::aarch64::Aarch64;
 use crate::arch::registers::Registers;
@@ -192,6 +192,40 @@ fn anchor_is_followed_outside_of_java() {
     s.image.word_at(THREAD + 0x20, 0);
     let walk = s.walk_into::<X86_64>(&thread, &mut frames);
     assert_eq!((walk.end, walk.frames), (End::NoJava, 0));
+}
+
+#[test]
+fn adapter_that_calls_the_vm_returns_to_where_its_registers_say() {
+    let mut s = scene();
+    let adapter = adapter(&mut s.image, 9);
+    let (return_slot, saved) = (SP + 24, SP + 24 - 0x98);
+    let sp = saved - 0xa80; // with room for vector registers, of which only the first are saved
+    s.image.word_at(sp - 8, adapter);
+    for word in 0..(return_slot - sp) / 8 {
+        s.image.word_at(sp + 8 * word, 0);
+    }
+    // A frame that an earlier call has left there.
+    s.image.word_at(sp + 0x300, s.outer_return);
+    s.image.word_at(sp + 0x308 + 40, CALL_STUB_RETURN);
+    for (register, value) in [(2, return_slot), (10, 0xdead_0000), (15, s.outer_return)] {
+        s.image.word_at(saved + 8 * register, value);
+    }
+    let in_vm = Registers {
+        pc: 0x5555_0000_0000,
+        sp: sp - 8,
+        fp: 0x24f,
+        ..Registers::default()
+    };
+    let (walk, frames) = s.walk_from::<X86_64>(in_vm, 16);
+    assert_eq!(
+        (walk.end, seen(&frames)),
+        (End::Root, expected()[1..].to_vec())
+    );
+    // Registers that do not fit to each other are no adapter's.
+    s.image.word_at(saved + 8 * 15, s.outer_return + 1);
+    let (walk, frames) = s.walk_from::<X86_64>(in_vm, 16);
+    assert!(matches!(walk.end, End::Failed(_)), "{:?}", walk.end);
+    assert_eq!(frames.len(), 0);
 }
 
 /// A thread in Java that runs a handler outside of the code cache.

@@ -3,7 +3,7 @@
 use super::{ActiveWalk, Frame, FrameExit, MAX_SAVED_WORDS, Step, called, called_natively, failed};
 use crate::arch::frame_state::{Arch, Caller};
 use crate::arch::registers::Registers;
-use crate::code_cache::{Blob, BlobKind, Code};
+use crate::code_cache::Blob;
 use crate::memory::Memory;
 use crate::outcome::{End, Failure};
 
@@ -38,17 +38,13 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                 return Ok(next);
             }
         }
-        let strict = |caller: &Caller| self.calls_into(caller.pc, blob);
-        if let Some(caller) = self.scanned(frame, strict) {
-            return Ok(called_natively(caller));
-        }
-        // An adapter that calls the VM has saved all registers; above them is the return address of
-        // a Java call.
-        let adapted = |caller: &Caller| self.is_compiled(caller.pc) && self.confirmed(caller);
         if frame.exit == FrameExit::LeafCall
-            && let Some(caller) = self.scanned(frame, adapted)
+            && let Some(caller) = self.adapted(frame)
         {
             return Ok(called(caller));
+        }
+        if let Some(caller) = self.scanned(frame, blob) {
+            return Ok(called_natively(caller));
         }
         // The stub by which the VM calls Java: on its way in or out.
         self.entry(frame).map_err(|end| {
@@ -60,8 +56,20 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         })
     }
 
-    /// The first word above the stack pointer that is the return address looked for.
-    fn scanned(&self, frame: Frame, wanted: impl Fn(&Caller) -> bool) -> Option<Caller> {
+    /// The caller of an adapter between compiled and interpreted code that calls the VM. It has saved
+    /// all registers, with room between them for larger ones: what lies there is left from earlier
+    /// calls.
+    fn adapted(&self, frame: Frame) -> Option<Caller> {
+        let last = self.region.high.saturating_sub(A::ADAPTER_FRAME);
+        (frame.sp..last)
+            .step_by(8)
+            .take(MAX_SAVED_WORDS)
+            .find_map(|at| A::adapted(self.memory, at))
+            .filter(|caller| self.is_call_site(caller))
+    }
+
+    /// By the first word above the stack pointer that is the return address of a call into `blob`.
+    fn scanned(&self, frame: Frame, blob: &Blob) -> Option<Caller> {
         // Code that has built a frame has saved the caller's frame pointer there.
         let own_frame = if frame.fp.is_multiple_of(8) {
             self.stack(frame.fp).ok()
@@ -71,33 +79,19 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         for words in 0..MAX_SAVED_WORDS {
             let at = frame.sp.wrapping_add(words.wrapping_mul(8));
             let pc = A::plain(self.stack(at).ok()?);
-            if !self.tables.in_code_cache(pc) {
+            if !self.calls_into(pc, blob) {
                 continue;
             }
             let fp = own_frame
                 .filter(|_| (frame.sp..at).contains(&frame.fp))
                 .unwrap_or(frame.fp);
-            let caller = Caller {
+            return Some(Caller {
                 pc,
                 sp: at.wrapping_add(8),
                 fp,
-            };
-            if wanted(&caller) {
-                return Some(caller);
-            }
+            });
         }
         None
-    }
-
-    fn is_compiled(&self, pc: usize) -> bool {
-        self.tables.in_code_cache(pc)
-            && matches!(
-                self.tables.code_at(self.memory, pc),
-                Code::Blob(Blob {
-                    kind: BlobKind::Nmethod,
-                    ..
-                })
-            )
     }
 
     /// The caller of code without a frame of its own, at this frame's stack pointer.
