@@ -64,6 +64,16 @@ impl InterruptedContext<'_> {
     }
 }
 
+impl InterruptedContext<'_> {
+    /// The signals that the interrupted code has blocked, signal 1 in the lowest bit.
+    pub(crate) fn blocked_signals(self) -> u64 {
+        // SAFETY: rule 6; nobody else writes it while the handler runs.
+        let mask = unsafe { &raw const (*self.ucontext.as_ptr()).uc_sigmask };
+        // SAFETY: rule 6; the kernel's set is the first word of the library's larger one.
+        unsafe { mask.cast::<u64>().read() }
+    }
+}
+
 /// What the registers say of a system call that the signal may have ended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SystemCall {

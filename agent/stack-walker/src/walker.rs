@@ -51,6 +51,8 @@ pub struct InterruptedThread {
     pub java_thread: usize,
     /// The thread runs Java code, by its own state.
     pub in_java: bool,
+    /// The signals that it has blocked, signal 1 in the lowest bit.
+    pub blocked_signals: u64,
     /// A pause of the VM does not wait for the thread: it is in native code, or blocked.
     pub may_be_in_pause: bool,
 }
@@ -161,6 +163,7 @@ impl<M: Memory> StackWalker<M> {
             stack_high: 0,
             java_thread: 0,
             in_java: false,
+            blocked_signals: 0,
             may_be_in_pause: true,
         };
         self.run::<A>(&has_no_stack, hints, frames, |walk| {

@@ -32,6 +32,7 @@ pub(super) fn walk(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
         stack_high: job.thread.stack_high.load(Relaxed),
         java_thread: job.thread.java_thread.load(Relaxed),
         in_java: job.vm_state == IN_JAVA,
+        blocked_signals: job.context.blocked_signals(),
         may_be_in_pause: matches!(job.vm_state, NATIVE | BLOCKED),
     };
     // SAFETY: no other part of the slot's frames is borrowed now.

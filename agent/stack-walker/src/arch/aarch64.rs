@@ -2,7 +2,7 @@
 //! x9` at the beginning, `ldp x29, x30, ...; add sp, sp, n; poll; ret` at the end. Written from the
 //! instruction encodings; not run on such a machine yet.
 
-use super::frame_state::{Arch, CallInstruction, Caller, CompiledCode, FrameState};
+use super::frame_state::{Arch, CallInstruction, Caller, CompiledCode, FrameState, SignalFrame};
 use super::registers::Registers;
 use crate::memory::Memory;
 use core::ops::Range;
@@ -52,7 +52,7 @@ impl Arch for Aarch64 {
         })
     }
 
-    fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<Registers> {
+    fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<SignalFrame> {
         let word = |offset: usize| memory.word(stack.start.wrapping_add(offset));
         if word(SAVED_FLOATS)? != FLOATS_HEADER {
             return None;
@@ -67,7 +67,11 @@ impl Arch for Aarch64 {
             sender_sp: 0,
             link: register(30)?,
         };
-        stack.contains(&found.sp).then_some(found)
+        let signal = memory.u32(stack.start)?;
+        stack.contains(&found.sp).then_some(SignalFrame {
+            signal,
+            registers: found,
+        })
     }
 
     const ADAPTER_FRAME: usize = 0;

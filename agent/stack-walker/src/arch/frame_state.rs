@@ -48,6 +48,15 @@ pub(crate) struct CompiledCode {
     pub(crate) frame_size: usize,
 }
 
+/// What the kernel saves when it calls a handler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SignalFrame {
+    /// The signal.
+    pub(crate) signal: u32,
+    /// Of the code that it interrupted.
+    pub(crate) registers: Registers,
+}
+
 /// An architecture.
 pub(crate) trait Arch {
     /// The state of a compiled method's frame at `registers.pc`.
@@ -61,8 +70,8 @@ pub(crate) trait Arch {
     fn unframed(memory: &impl Memory, registers: &Registers) -> Option<Caller>;
 
     /// What the kernel saved when it called a handler, if it did that at the beginning of `stack`.
-    /// The stack pointer is one further up in it.
-    fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<Registers>;
+    /// The saved stack pointer is one further up in it.
+    fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<SignalFrame>;
 
     /// Bytes that [`Arch::adapted`] reads.
     const ADAPTER_FRAME: usize;

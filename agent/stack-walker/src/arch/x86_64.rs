@@ -1,6 +1,8 @@
 //! x86-64: `push rbp; sub rsp, n` at the beginning, `add rsp, n; pop rbp; poll; ret` at the end.
 
-use super::frame_state::{Arch, CallInstruction, Caller, CompiledCode, FrameState, bytes};
+use super::frame_state::{
+    Arch, CallInstruction, Caller, CompiledCode, FrameState, SignalFrame, bytes,
+};
 use super::registers::Registers;
 use crate::memory::Memory;
 use core::ops::Range;
@@ -54,9 +56,9 @@ impl Arch for X86_64 {
         }
     }
 
-    fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<Registers> {
+    fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<SignalFrame> {
         // Words of the frame: where the handler returns to, flags of the context, a link that is
-        // not used, three of the signal stack, then the registers.
+        // not used, three of the signal stack, 32 of registers, blocked signals, `siginfo_t`.
         let word = |index: usize| memory.word(stack.start.wrapping_add(index.wrapping_mul(8)));
         let register = |number: usize| word(number.wrapping_add(6));
         if word(1)? > MAX_CONTEXT_FLAGS || word(2)? != 0 {
@@ -78,7 +80,10 @@ impl Arch for X86_64 {
         let restorer = word(0)?;
         let is_return = memory.word(restorer)? == 0x0f00_0000_0fc0_c748
             && memory.u8(restorer.wrapping_add(8))? == 0x05;
-        is_return.then_some(found)
+        is_return.then_some(SignalFrame {
+            signal: memory.u32(stack.start.wrapping_add(39 * 8))?,
+            registers: found,
+        })
     }
 
     const ADAPTER_FRAME: usize = 256;

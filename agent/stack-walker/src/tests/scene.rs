@@ -415,6 +415,7 @@ pub(super) fn thread_in_java(registers: Registers) -> InterruptedThread {
         stack_high: STACK_HIGH,
         java_thread: THREAD,
         in_java: true,
+        blocked_signals: 0,
         may_be_in_pause: false,
     }
 }

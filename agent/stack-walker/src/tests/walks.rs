@@ -1,14 +1,15 @@
 //! From frame to frame: compiled and interpreted code, anchors, and what must end a walk.
 
 use super::scene::{
-    CALL_STUB_RETURN, HEADER, SP, THREAD, adapter, call_by_link, expected, id, in_interpreter,
-    interpreted, scene, seen, thread_in_java,
+    CALL_STUB_RETURN, HEADER, SP, Scene, THREAD, adapter, call_by_link, expected, id,
+    in_interpreter, interpreted, scene, seen, thread_in_java,
 };
 use crate::arch::aarch64::Aarch64;
+use crate::arch::frame_state::Arch;
 use crate::arch::registers::Registers;
 use crate::arch::x86_64::X86_64;
 use crate::frame::{CallFrame, FrameKind};
-use crate::outcome::{End, Failure, Top};
+use crate::outcome::{End, Failure, Top, Walk};
 use crate::tables::AddressField;
 use crate::walker::InterruptedThread;
 use std::vec::Vec;
@@ -228,14 +229,27 @@ fn adapter_that_calls_the_vm_returns_to_where_its_registers_say() {
     assert_eq!(frames.len(), 0);
 }
 
-/// A thread in Java that runs a handler outside of the code cache.
-fn in_handler() -> Registers {
-    Registers {
+const HANDLED: u32 = 64;
+
+/// Walks a thread in Java that runs a handler outside of the code cache.
+fn walk_in_handler<A: Arch>(s: &Scene, blocked_signals: u64) -> (Walk, Vec<CallFrame>) {
+    let registers = Registers {
         pc: 0x5555_0000_0000,
         sp: SP - 0x500,
         fp: 0x24f,
         ..Registers::default()
-    }
+    };
+    let thread = InterruptedThread {
+        blocked_signals,
+        ..thread_in_java(registers)
+    };
+    let mut frames = [CallFrame {
+        bci: 0,
+        kind: 0,
+        method: core::ptr::null_mut(),
+    }; 16];
+    let walk = s.walk_into::<A>(&thread, &mut frames);
+    (walk, frames[..walk.frames].to_vec())
 }
 
 #[test]
@@ -257,9 +271,13 @@ fn handler_of_another_signal_is_stepped_over() {
     }
     s.image.word_at(frame + 48 + 8 * 15, SP);
     s.image.word_at(frame + 48 + 8 * 16, s.inner + 6);
-    let (walk, frames) = s.walk_from::<X86_64>(in_handler(), 16);
+    s.image.u32_at(frame + 312, HANDLED);
+    let (walk, frames) = walk_in_handler::<X86_64>(&s, 1 << 63);
     assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
     assert_eq!(walk.top, Top::Compiled);
+    // One that ran before.
+    let (walk, _) = walk_in_handler::<X86_64>(&s, 1 << 62);
+    assert_ne!(walk.top, Top::Compiled);
     // Something that only looks so.
     let sp = 48 + 8 * 15;
     for (at, right, wrong) in [
@@ -269,7 +287,7 @@ fn handler_of_another_signal_is_stepped_over() {
         (0, restorer, restorer + 16),
     ] {
         s.image.word_at(frame + at, wrong);
-        let (walk, _) = s.walk_from::<X86_64>(in_handler(), 16);
+        let (walk, _) = walk_in_handler::<X86_64>(&s, 1 << 63);
         assert_ne!(walk.top, Top::Compiled, "at {at}");
         s.image.word_at(frame + at, right);
     }
@@ -280,6 +298,7 @@ fn aarch64_handler_of_another_signal_is_stepped_over() {
     let mut s = scene();
     call_by_link(&mut s);
     let frame = SP - 0x480;
+    s.image.u32_at(frame, HANDLED);
     s.image
         .word_at(frame + 128 + 176 + 288, 528 << 32 | 0x4650_8001);
     for register in 0..31 {
@@ -288,10 +307,10 @@ fn aarch64_handler_of_another_signal_is_stepped_over() {
     s.image.word_at(frame + 312 + 8 * 30, s.outer_return);
     s.image.word_at(frame + 312 + 8 * 31, SP + 32);
     s.image.word_at(frame + 312 + 8 * 32, s.inner);
-    let (walk, frames) = s.walk_from::<Aarch64>(in_handler(), 16);
+    let (walk, frames) = walk_in_handler::<Aarch64>(&s, 1 << 63);
     assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
     s.image.word_at(frame + 128 + 176 + 288, 0x4650_8001);
-    let (walk, _) = s.walk_from::<Aarch64>(in_handler(), 16);
+    let (walk, _) = walk_in_handler::<Aarch64>(&s, 1 << 63);
     assert_ne!(walk.top, Top::Compiled);
 }
 

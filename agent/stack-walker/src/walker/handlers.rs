@@ -1,6 +1,9 @@
 //! Handlers of other signals, such as those by which the JDK's recorder suspends a thread: what was
 //! interrupted within one is walked from where that one interrupted it. The words between are left
 //! from earlier calls, and among them are return addresses.
+//!
+//! Handlers that ran before leave their frames on the stack, too. The one that still runs has its
+//! signal blocked.
 
 use super::{InterruptedThread, StackWalker};
 use crate::arch::frame_state::Arch;
@@ -19,16 +22,21 @@ impl<M: Memory> StackWalker<M> {
         thread: &InterruptedThread,
     ) -> Option<InterruptedThread> {
         let Registers { pc, sp, .. } = thread.registers;
-        if !thread.in_java || self.tables.in_code_cache(pc) {
+        if thread.blocked_signals == 0 || !thread.in_java || self.tables.in_code_cache(pc) {
             return None;
         }
         let last = thread.stack_high.saturating_sub(SIGNAL_FRAME);
-        let registers = (sp..last)
+        let is_blocked = |signal: u32| match signal.checked_sub(1) {
+            Some(bit @ ..64) => thread.blocked_signals & (1u64.wrapping_shl(bit)) != 0,
+            _ => false,
+        };
+        let frame = (sp..last)
             .step_by(8)
             .take(MAX_HANDLER_WORDS)
-            .find_map(|at| A::signal_frame(&self.memory, at..thread.stack_high))?;
+            .filter_map(|at| A::signal_frame(&self.memory, at..thread.stack_high))
+            .find(|frame| is_blocked(frame.signal))?;
         Some(InterruptedThread {
-            registers,
+            registers: frame.registers,
             ..*thread
         })
     }
