@@ -270,11 +270,10 @@ pub(super) fn native_wrapper(image: &mut Image, number: usize, name: &[u8]) -> u
     code_named(image, 0x1_0000, 4, method, b"native nmethod\0")
 }
 
-/// Code between compiled and interpreted methods, where it has called the VM; answers the address to
-/// which that returns.
-pub(super) fn adapter(image: &mut Image, number: usize) -> usize {
+/// Code of the VM that has called a function of it; answers the address to which that returns.
+pub(super) fn stub(image: &mut Image, number: usize, name: &[u8]) -> usize {
     let method = method(image, number);
-    let at = code_named(image, 0x1_4000, 0, method, b"I2C/C2I adapters\0");
+    let at = code_named(image, 0x1_4000, 0, method, name);
     image.put(at - 5, &[0xe8, 0, 0, 0, 0xf0]);
     at
 }

@@ -1,8 +1,8 @@
 //! From frame to frame: compiled and interpreted code, anchors, and what must end a walk.
 
 use super::scene::{
-    CALL_STUB_RETURN, HEADER, SP, Scene, THREAD, adapter, call_by_link, expected, id,
-    in_interpreter, interpreted, scene, seen, thread_in_java,
+    CALL_STUB_RETURN, HEADER, SP, Scene, THREAD, call_by_link, expected, id, in_interpreter,
+    interpreted, scene, seen, stub, thread_in_java,
 };
 use crate::arch::aarch64::Aarch64;
 use crate::arch::frame_state::Arch;
@@ -195,10 +195,41 @@ fn anchor_is_followed_outside_of_java() {
     assert_eq!((walk.end, walk.frames), (End::NoJava, 0));
 }
 
+/// In a function of the VM that keeps no frame.
+fn in_vm(sp: usize, fp: usize) -> Registers {
+    Registers {
+        pc: 0x5555_0000_0000,
+        sp,
+        fp,
+        ..Registers::default()
+    }
+}
+
+#[test]
+fn barrier_at_the_entry_keeps_a_word_above_its_frame_pointer() {
+    let mut s = scene();
+    let barrier = stub(&mut s.image, 9, b"StubRoutines (1)\0");
+    let distance = (barrier - 8).wrapping_sub(s.outer_return) as u32;
+    s.image.u32_at(s.outer_return - 4, distance);
+    let sp = SP - 0x100;
+    s.image.word_at(sp - 8, barrier);
+    // Room for registers, with the return address of an earlier call.
+    for at in (sp..SP).step_by(8) {
+        s.image.word_at(at, s.outer_return);
+    }
+    s.image.word_at(SP + 8, 0xdead_0000);
+    s.image.word_at(SP + 16, usize::MAX);
+    let (walk, frames) = s.walk_from::<X86_64>(in_vm(sp - 8, SP + 8), 16);
+    assert_eq!(
+        (walk.end, seen(&frames)),
+        (End::Root, expected()[1..].to_vec())
+    );
+}
+
 #[test]
 fn adapter_that_calls_the_vm_returns_to_where_its_registers_say() {
     let mut s = scene();
-    let adapter = adapter(&mut s.image, 9);
+    let adapter = stub(&mut s.image, 9, b"I2C/C2I adapters\0");
     let (return_slot, saved) = (SP + 24, SP + 24 - 0x98);
     let sp = saved - 0xa80; // with room for vector registers, of which only the first are saved
     s.image.word_at(sp - 8, adapter);
@@ -211,12 +242,7 @@ fn adapter_that_calls_the_vm_returns_to_where_its_registers_say() {
     for (register, value) in [(2, return_slot), (10, 0xdead_0000), (15, s.outer_return)] {
         s.image.word_at(saved + 8 * register, value);
     }
-    let in_vm = Registers {
-        pc: 0x5555_0000_0000,
-        sp: sp - 8,
-        fp: 0x24f,
-        ..Registers::default()
-    };
+    let in_vm = in_vm(sp - 8, 0x24f);
     let (walk, frames) = s.walk_from::<X86_64>(in_vm, 16);
     assert_eq!(
         (walk.end, seen(&frames)),

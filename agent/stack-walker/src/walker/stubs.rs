@@ -13,6 +13,9 @@ const MAX_NATIVE: usize = 32;
 const MAX_NATIVE_WORDS: usize = 512;
 /// Bytes between the stack pointer and the frame pointer of a stub.
 const MAX_STUB_FRAME: usize = 4096;
+/// What the stub that compiled methods call at their entry keeps between the saved frame pointer and
+/// the return address on x86-64, until the VM writes a stack pointer there.
+const ENTRY_BARRIER_WORD: usize = usize::MAX;
 
 impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     pub(super) fn stub(&mut self, frame: Frame, blob: &Blob) -> Step {
@@ -32,15 +35,19 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             sp: sp.wrapping_add(16),
             fp,
         });
-        let guesses = [sized, self.frameless(frame), pushed, self.framed(frame)];
-        for caller in guesses.into_iter().flatten() {
-            if let Some(next) = self.stub_caller(caller, blob) {
-                return Ok(next);
-            }
+        // The frame pointer may be that of a caller: first only where the call shows that it is not.
+        let guesses = [sized, self.frameless(frame), pushed].into_iter().flatten();
+        let framed = self.framed(frame).into_iter();
+        let is_call_of_stub = |it: &Caller| self.calls_into(it.pc, blob);
+        if let Some(caller) = framed.clone().chain(guesses.clone()).find(is_call_of_stub) {
+            return Ok(called_natively(caller));
         }
         if frame.exit == FrameExit::LeafCall
             && let Some(caller) = self.adapted(frame)
         {
+            return Ok(called(caller));
+        }
+        if let Some(caller) = guesses.chain(framed).find(|it| self.confirmed(it)) {
             return Ok(called(caller));
         }
         if let Some(caller) = self.scanned(frame, blob) {
@@ -111,28 +118,22 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         A::frameless(self.memory, &registers)
     }
 
-    fn stub_caller(&self, caller: Caller, blob: &Blob) -> Option<Frame> {
-        if !self.tables.in_code_cache(caller.pc) {
-            return None;
-        }
-        if self.calls_into(caller.pc, blob) {
-            return Some(called_natively(caller));
-        }
-        self.confirmed(&caller).then_some(called(caller))
-    }
-
     /// The caller by the frame pointer, if that can belong to the interrupted code.
     fn framed(&self, frame: Frame) -> Option<Caller> {
         let near = frame.fp.is_multiple_of(8) && frame.fp.wrapping_sub(frame.sp) < MAX_STUB_FRAME;
-        let fp = frame.fp;
-        let (saved, pc) = self
-            .stack(fp)
-            .ok()
-            .zip(self.stack(fp.wrapping_add(8)).ok())
-            .filter(|_| near)?;
+        if !near {
+            return None;
+        }
+        let saved = self.stack(frame.fp).ok()?;
+        let mut at = frame.fp.wrapping_add(8);
+        let mut pc = self.stack(at).ok()?;
+        if pc == ENTRY_BARRIER_WORD {
+            at = at.wrapping_add(8);
+            pc = self.stack(at).ok()?;
+        }
         Some(Caller {
             pc: A::plain(pc),
-            sp: fp.wrapping_add(16),
+            sp: at.wrapping_add(8),
             fp: saved,
         })
     }
