@@ -69,6 +69,18 @@ fn aarch64_leaf_returns_to_its_link_register() {
     assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
 }
 
+#[test]
+fn arguments_that_were_pushed_for_a_stub_are_above_no_frame() {
+    let mut s = scene();
+    // Where the return address would be without them, an earlier call has left another one.
+    s.image.word_at(SP + 8, s.outer_return);
+    for at in [SP - 24, SP - 16, SP - 8] {
+        s.image.word_at(at, 0);
+    }
+    let (walk, frames) = s.walk(s.inner + 6, SP - 16, 0, 16);
+    assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
+}
+
 fn expected_interpreted() -> Vec<(usize, i32, u32)> {
     let top = (id(1), 9, FrameKind::Interpreted as u32);
     [&[top], &expected()[1..]].concat()

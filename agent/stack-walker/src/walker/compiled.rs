@@ -171,7 +171,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                 FrameState::Unknown => None,
             },
         };
-        let known = next.filter(|next| self.is_call_site(&next.caller()));
+        // Code that has pushed the arguments of a stub has its frame higher up.
+        let known = next.filter(|next| self.confirmed(&next.caller()));
         known.ok_or(End::Failed(Failure::Caller))
     }
 
