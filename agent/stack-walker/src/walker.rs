@@ -26,6 +26,7 @@ use crate::memory::{Memory, plausible, prefetch};
 use crate::method::ValidMethod;
 use crate::outcome::{End, Failure, HeapFrames, Top, Walk};
 use crate::tables::{Anchor, FRAME_METHOD, VmTables};
+use chunks::RESTING_METHOD;
 use core::marker::PhantomData;
 use core::ptr;
 use region::{HeapPart, Region};
@@ -215,6 +216,8 @@ impl<M: Memory> StackWalker<M> {
             entries_passed: 0,
             inner_entry: None,
             is_blocking: false,
+            begins_blocking: false,
+            misses_caller: false,
             arch: PhantomData::<A>,
         };
         let (top, start) = start(&mut walk);
@@ -300,6 +303,10 @@ struct ActiveWalk<'a, M, A> {
     inner_entry: Option<usize>,
     /// The newest method is the one in which a virtual thread blocks.
     is_blocking: bool,
+    /// The first method is that one.
+    begins_blocking: bool,
+    /// The same, and the second one is not the one that calls it: frames between are missing.
+    misses_caller: bool,
     arch: PhantomData<A>,
 }
 
@@ -559,6 +566,9 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             && part.stack_count == self.count
         {
             part.newest = method;
+        }
+        if self.count == 1 && self.begins_blocking {
+            self.misses_caller = !self.is_method(method, RESTING_METHOD);
         }
         self.oldest = method;
         self.count = self.count.wrapping_add(1);

@@ -248,6 +248,17 @@ fn blocking_thread_is_followed_to_where_its_frames_are() {
 }
 
 #[test]
+fn only_one_method_calls_the_one_in_which_a_thread_blocks() {
+    let mut s = resumed();
+    s.inner = native_wrapper(&mut s.image, 8, b"doYield") - 6;
+    s.image.word_at(SP + 24, s.outer_return);
+    s.image.word_at(CHUNK + 0x28, s.inner);
+    assert!(walk(&s, layout()).0.is_switching);
+    name_method(&mut s.image, 3, b"yield0");
+    assert!(!walk(&s, layout()).0.is_switching);
+}
+
+#[test]
 fn thread_about_to_run_has_all_frames_in_the_heap() {
     let mut s = resumed();
     s.inner = native_wrapper(&mut s.image, 8, b"enterSpecial") - 6;

@@ -21,7 +21,7 @@ use core::sync::atomic::Ordering::Relaxed;
 /// Chunks of one virtual thread at most.
 const MAX_CHUNKS: usize = 64;
 /// The newest method of a virtual thread that has left its carrier by itself.
-const RESTING_METHOD: &[u8] = b"yield0";
+pub(super) const RESTING_METHOD: &[u8] = b"yield0";
 /// The native method that it calls.
 pub(super) const YIELD_METHOD: &[u8] = b"doYield";
 /// `ContinuationEntry::_parent`, in the frame of `Continuation.enterSpecial`: the entry of the
@@ -181,8 +181,11 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
     }
 
     /// Whether no frame was on the stack, and the newest one in the heap is not that in which a
-    /// virtual thread rests.
+    /// virtual thread rests; or what is on the stack cannot follow each other.
     pub(super) fn is_switching(&self) -> bool {
+        if self.misses_caller {
+            return true;
+        }
         let part = self.heap_part.filter(|part| part.stack_count == 0);
         self.count > 0
             && self.thread.java_thread != 0
@@ -306,6 +309,7 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
         if is_called || !self.is_method(part.newest, RESTING_METHOD) {
             return;
         }
+        self.misses_caller = false;
         self.frames
             .copy_within(part.stack_count.min(self.count)..self.count, 0);
         self.count = self.count.saturating_sub(part.stack_count);
@@ -315,7 +319,7 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
         });
     }
 
-    fn is_method(&self, method: usize, name: &[u8]) -> bool {
+    pub(super) fn is_method(&self, method: usize, name: &[u8]) -> bool {
         self.tables.is_named(self.memory, method, name)
     }
 
