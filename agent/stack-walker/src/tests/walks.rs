@@ -218,6 +218,25 @@ fn in_vm(sp: usize, fp: usize) -> Registers {
 }
 
 #[test]
+fn stub_that_calls_nothing_has_no_frame_pointer_of_its_own() {
+    let mut s = scene();
+    let stub = stub(&mut s.image, 9, b"vtable chunks\0");
+    let distance = (stub - 8).wrapping_sub(s.outer_return) as u32;
+    s.image.u32_at(s.outer_return - 4, distance);
+    // The frame pointer of an older frame, which such a stub was called from, too.
+    s.image.word_at(SP + 0x208, s.outer_return);
+    let registers = Registers {
+        pc: stub,
+        ..in_vm(SP + 24, SP + 0x200)
+    };
+    let (walk, frames) = s.walk_from::<X86_64>(registers, 16);
+    assert_eq!(
+        (walk.end, seen(&frames)),
+        (End::Root, expected()[1..].to_vec())
+    );
+}
+
+#[test]
 fn barrier_at_the_entry_keeps_a_word_above_its_frame_pointer() {
     let mut s = scene();
     let barrier = stub(&mut s.image, 9, b"StubRoutines (1)\0");

@@ -35,20 +35,16 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             sp: sp.wrapping_add(16),
             fp,
         });
-        // The frame pointer may be that of a caller: first only where the call shows that it is not.
-        let guesses = [sized, self.frameless(frame), pushed].into_iter().flatten();
-        let framed = self.framed(frame).into_iter();
-        let is_call_of_stub = |it: &Caller| self.calls_into(it.pc, blob);
-        if let Some(caller) = framed.clone().chain(guesses.clone()).find(is_call_of_stub) {
-            return Ok(called_natively(caller));
-        }
         if frame.exit == FrameExit::LeafCall
-            && let Some(caller) = self.adapted(frame)
+            && let Some(next) = self.calling_stub(frame, blob)
         {
-            return Ok(called(caller));
+            return Ok(next);
         }
-        if let Some(caller) = guesses.chain(framed).find(|it| self.confirmed(it)) {
-            return Ok(called(caller));
+        let guesses = [sized, self.frameless(frame), pushed, self.framed(frame)];
+        for caller in guesses.into_iter().flatten() {
+            if let Some(next) = self.stub_caller(caller, blob) {
+                return Ok(next);
+            }
         }
         if let Some(caller) = self.scanned(frame, blob) {
             return Ok(called_natively(caller));
@@ -61,6 +57,25 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                 End::Failed(Failure::Stub)
             }
         })
+    }
+
+    /// The caller of a stub that has called native code, by what it has saved before.
+    fn calling_stub(&self, frame: Frame, blob: &Blob) -> Option<Frame> {
+        let framed = self.framed(frame);
+        let framed = framed.filter(|caller| self.calls_into(caller.pc, blob));
+        framed
+            .map(called_natively)
+            .or_else(|| self.adapted(frame).map(called))
+    }
+
+    fn stub_caller(&self, caller: Caller, blob: &Blob) -> Option<Frame> {
+        if !self.tables.in_code_cache(caller.pc) {
+            return None;
+        }
+        if self.calls_into(caller.pc, blob) {
+            return Some(called_natively(caller));
+        }
+        self.confirmed(&caller).then_some(called(caller))
     }
 
     /// The caller of an adapter between compiled and interpreted code that calls the VM. It has saved
