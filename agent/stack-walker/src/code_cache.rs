@@ -24,6 +24,8 @@ pub(crate) enum BlobKind {
     Continuation,
     /// Frames are being torn down or rebuilt.
     Deoptimization,
+    /// Between compiled and interpreted code, whose arguments are in different places.
+    Adapter,
     /// Anything else.
     Stub,
 }
@@ -163,9 +165,11 @@ fn kind_of(memory: &impl Memory, text: usize) -> Option<BlobKind> {
     const CONTI: usize = name(*b"ntinuati");
     const DEOPTIMIZATION: usize = name(*b"Deoptimi");
     const UNCOMMON: usize = name(*b"Uncommon");
+    const ADAPTER: usize = name(*b"I2C/C2I ");
     Some(match memory.word(text)? {
         NMETHOD => BlobKind::Nmethod,
         NATIVE => BlobKind::NativeWrapper,
+        ADAPTER => BlobKind::Adapter,
         DEOPTIMIZATION | UNCOMMON => BlobKind::Deoptimization,
         STUB_ROUTINES
             if memory.word(text.wrapping_add(8)) == Some(CONTINUATION)

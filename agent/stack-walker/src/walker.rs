@@ -482,7 +482,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                         || self.is_deopt_handler(&blob, pc)
                 }
                 BlobKind::NativeWrapper | BlobKind::Continuation => true,
-                BlobKind::Stub | BlobKind::Deoptimization => false,
+                BlobKind::Stub | BlobKind::Adapter | BlobKind::Deoptimization => false,
             },
             Code::Outside => false,
         }

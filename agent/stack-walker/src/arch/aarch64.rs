@@ -74,6 +74,10 @@ impl Arch for Aarch64 {
         })
     }
 
+    fn pushed(_memory: &impl Memory, _pc: usize) -> usize {
+        0
+    }
+
     const ADAPTER_FRAME: usize = 0;
 
     fn adapted(_memory: &impl Memory, _at: usize) -> Option<Caller> {

@@ -73,6 +73,9 @@ pub(crate) trait Arch {
     /// The saved stack pointer is one further up in it.
     fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<SignalFrame>;
 
+    /// Words that compiled code has pushed at `pc` for a stub, besides its frame.
+    fn pushed(memory: &impl Memory, pc: usize) -> usize;
+
     /// Bytes that [`Arch::adapted`] reads.
     const ADAPTER_FRAME: usize;
 

@@ -86,6 +86,18 @@ impl Arch for X86_64 {
         })
     }
 
+    fn pushed(memory: &impl Memory, pc: usize) -> usize {
+        // push rsi; push rdi; call stub; pop rdi; pop rsi: those that follow `pc`.
+        let [pushes, call] = repeated(memory, pc, PUSH);
+        let behind = match memory.u8(call) {
+            Some(CALL) => call.wrapping_add(CALL_LENGTH),
+            _ if pushes == 0 => pc,
+            _ => return 0,
+        };
+        let [pops, _] = repeated(memory, behind, POP);
+        pops.saturating_sub(pushes)
+    }
+
     const ADAPTER_FRAME: usize = 256;
 
     fn adapted(memory: &impl Memory, at: usize) -> Option<Caller> {
@@ -132,6 +144,27 @@ impl Arch for X86_64 {
     fn plain(return_pc: usize) -> usize {
         return_pc
     }
+}
+
+/// First bytes of `push` and `pop` with the number of the register, and of a call.
+const PUSH: u8 = 0x50;
+const POP: u8 = 0x58;
+const CALL: u8 = 0xe8;
+const CALL_LENGTH: usize = 5;
+/// Arguments of a stub on the stack at most.
+const MAX_PUSHED: usize = 4;
+
+/// How often `code` follows at `at`, each time with any register, and what is behind.
+fn repeated(memory: &impl Memory, mut at: usize, code: u8) -> [usize; 2] {
+    for count in 0..MAX_PUSHED {
+        let length = match bytes(memory, at) {
+            Some([first, ..]) if first & 0xf8 == code => 1,
+            Some([0x41, second, ..]) if second & 0xf8 == code => 2,
+            _ => return [count, at],
+        };
+        at = at.wrapping_add(length);
+    }
+    [MAX_PUSHED, at]
 }
 
 /// The caller of code whose return address is at `at`.

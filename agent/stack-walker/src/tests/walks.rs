@@ -258,6 +258,25 @@ fn barrier_at_the_entry_keeps_a_word_above_its_frame_pointer() {
 }
 
 #[test]
+fn adapter_that_has_moved_its_arguments_has_its_caller_above_them() {
+    let mut s = scene();
+    let adapter = stub(&mut s.image, 9, b"I2C/C2I adapters\0");
+    s.image.word_at(SP + 8, s.outer_return);
+    // A return address where the caller's would be without arguments.
+    s.image.word_at(SP + 16 + 40, CALL_STUB_RETURN);
+    let registers = Registers {
+        pc: adapter,
+        sender_sp: SP + 32,
+        ..in_vm(SP + 8, 0x24f)
+    };
+    let (walk, frames) = s.walk_from::<X86_64>(registers, 16);
+    assert_eq!(
+        (walk.end, seen(&frames)),
+        (End::Root, expected()[1..].to_vec())
+    );
+}
+
+#[test]
 fn adapter_that_calls_the_vm_returns_to_where_its_registers_say() {
     let mut s = scene();
     let adapter = stub(&mut s.image, 9, b"I2C/C2I adapters\0");

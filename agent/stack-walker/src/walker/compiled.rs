@@ -162,19 +162,24 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
 
     /// The same, only by the frame's size and state.
     fn known_caller(&self, frame: Frame, blob: &Blob) -> Step {
-        let complete = self.complete(frame, blob.frame_size);
         let next = match frame.exit {
-            FrameExit::Call => return complete,
-            FrameExit::LeafCall => complete.ok(),
+            FrameExit::Call => return self.complete(frame, blob.frame_size),
+            FrameExit::LeafCall => self.above_arguments(frame, blob),
             FrameExit::Signal => match self.build(blob) {
                 FrameState::Open(caller) => Some(called(caller)),
-                FrameState::Complete => complete.ok(),
+                FrameState::Complete => self.above_arguments(frame, blob),
                 FrameState::Unknown => None,
             },
         };
-        // Code that has pushed the arguments of a stub has its frame higher up.
         let known = next.filter(|next| self.confirmed(&next.caller()));
         known.ok_or(End::Failed(Failure::Caller))
+    }
+
+    /// The caller of a complete frame below which arguments of a stub may lie.
+    fn above_arguments(&self, frame: Frame, blob: &Blob) -> Option<Frame> {
+        let words = A::pushed(self.memory, frame.pc);
+        let sp = frame.sp.wrapping_add(words.wrapping_mul(8));
+        self.complete(Frame { sp, ..frame }, blob.frame_size).ok()
     }
 
     fn build(&self, blob: &Blob) -> FrameState {

@@ -52,10 +52,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         let Some(caller) = caller else {
             return failed(Failure::Interpreter);
         };
-        let sender_sp = self.thread.registers.sender_sp;
-        let known = sender_sp >= caller.sp && sender_sp.wrapping_sub(caller.sp) < MAX_FRAME;
-        let sp = if known { sender_sp } else { caller.sp };
-        Ok(called(Caller { sp, ..caller }))
+        Ok(called(self.at_sender_sp(caller).unwrap_or(caller)))
     }
 
     /// A frame of which only the first words are there.

@@ -1,9 +1,11 @@
 //! Stubs, native code that Java calls without a record, and the frame in which the VM calls Java.
 
-use super::{ActiveWalk, Frame, FrameExit, MAX_SAVED_WORDS, Step, called, called_natively, failed};
+use super::{
+    ActiveWalk, Frame, FrameExit, MAX_FRAME, MAX_SAVED_WORDS, Step, called, called_natively, failed,
+};
 use crate::arch::frame_state::{Arch, Caller};
 use crate::arch::registers::Registers;
-use crate::code_cache::Blob;
+use crate::code_cache::{Blob, BlobKind};
 use crate::memory::Memory;
 use crate::outcome::{End, Failure};
 
@@ -40,7 +42,10 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         {
             return Ok(next);
         }
-        let guesses = [sized, self.frameless(frame), pushed, self.framed(frame)];
+        let frameless = self.frameless(frame);
+        let unmoved = frameless.filter(|_| blob.kind == BlobKind::Adapter);
+        let moved = unmoved.and_then(|caller| self.at_sender_sp(caller));
+        let guesses = [sized, moved, frameless, pushed, self.framed(frame)];
         for caller in guesses.into_iter().flatten() {
             if let Some(next) = self.stub_caller(caller, blob) {
                 return Ok(next);
@@ -63,9 +68,17 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     fn calling_stub(&self, frame: Frame, blob: &Blob) -> Option<Frame> {
         let framed = self.framed(frame);
         let framed = framed.filter(|caller| self.calls_into(caller.pc, blob));
-        framed
-            .map(called_natively)
-            .or_else(|| self.adapted(frame).map(called))
+        match blob.kind {
+            BlobKind::Adapter => self.adapted(frame).map(called),
+            _ => framed.map(called_natively),
+        }
+    }
+
+    /// The same caller at the stack pointer that a register keeps: between the two are arguments.
+    pub(super) fn at_sender_sp(&self, caller: Caller) -> Option<Caller> {
+        let sp = self.thread.registers.sender_sp;
+        let is_above = sp.is_multiple_of(8) && sp.wrapping_sub(caller.sp) < MAX_FRAME;
+        is_above.then_some(Caller { sp, ..caller })
     }
 
     fn stub_caller(&self, caller: Caller, blob: &Blob) -> Option<Frame> {
@@ -78,9 +91,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         self.confirmed(&caller).then_some(called(caller))
     }
 
-    /// The caller of an adapter between compiled and interpreted code that calls the VM. It has saved
-    /// all registers, with room between them for larger ones: what lies there is left from earlier
-    /// calls.
+    /// The caller of an adapter that calls the VM. It has saved all registers, with room between them
+    /// for larger ones: what lies there is left from earlier calls.
     fn adapted(&self, frame: Frame) -> Option<Caller> {
         let last = self.region.high.saturating_sub(A::ADAPTER_FRAME);
         (frame.sp..last)

@@ -173,3 +173,24 @@ fn calls_are_recognised_by_the_bytes_before_the_return_address() {
     }
     assert_eq!(before(&[0x90; 13]), None);
 }
+
+#[test]
+fn arguments_of_a_stub_are_counted_at_each_instruction_around_its_call() {
+    let words = |code: &[u8], offset: usize| X86_64::pushed(&Code(code), CODE + offset);
+    // push rsi; push rdi; call; pop rdi; pop rsi
+    let code = [0x56, 0x57, 0xe8, 0, 0, 0, 0, 0x5f, 0x5e, 0x90];
+    assert_eq!(
+        [0, 1, 2, 7, 8, 9].map(|at| words(&code, at)),
+        [0, 1, 2, 2, 1, 0]
+    );
+    // push r11; push r13; call; pop r13; pop r11
+    let code = [
+        0x41, 0x53, 0x41, 0x55, 0xe8, 0, 0, 0, 0, 0x41, 0x5d, 0x41, 0x5b, 0x90,
+    ];
+    assert_eq!(
+        [0, 2, 4, 9, 11, 13].map(|at| words(&code, at)),
+        [0, 1, 2, 2, 1, 0]
+    );
+    // A push without a call is something else.
+    assert_eq!(words(&[0x56, 0x90, 0x5e], 0), 0);
+}
