@@ -97,6 +97,24 @@ fn interpreted_frame_to_its_compiled_caller() {
 }
 
 #[test]
+fn method_that_the_interpreter_leaves_has_its_callers_stack_pointer_in_a_register() {
+    let mut s = interpreted();
+    let registers = Registers {
+        sp: SP + 8,
+        fp: 0xdead_0000,
+        method: SP + 32,
+        ..in_interpreter()
+    };
+    s.image.word_at(SP + 8, s.outer_return);
+    s.image.word_at(SP + 16 + 40, CALL_STUB_RETURN);
+    let (walk, frames) = s.walk_from::<X86_64>(registers, 16);
+    assert_eq!(
+        (walk.end, seen(&frames)),
+        (End::Root, expected()[1..].to_vec())
+    );
+}
+
+#[test]
 fn interpreted_leaf_keeps_its_frame_despite_the_link_register() {
     let mut s = interpreted();
     call_by_link(&mut s);
@@ -268,6 +286,25 @@ fn adapter_that_has_moved_its_arguments_has_its_caller_above_them() {
         pc: adapter,
         sender_sp: SP + 32,
         ..in_vm(SP + 8, 0x24f)
+    };
+    let (walk, frames) = s.walk_from::<X86_64>(registers, 16);
+    assert_eq!(
+        (walk.end, seen(&frames)),
+        (End::Root, expected()[1..].to_vec())
+    );
+}
+
+#[test]
+fn adapter_that_saves_its_registers_has_its_caller_where_the_stack_pointer_was() {
+    let mut s = scene();
+    let adapter = stub(&mut s.image, 9, b"I2C/C2I adapters\0");
+    for at in (SP - 0x200..SP).step_by(8) {
+        s.image.word_at(at, s.outer_return); // left from earlier calls
+    }
+    let registers = Registers {
+        pc: adapter,
+        sender_sp: SP + 24,
+        ..in_vm(SP - 0x200, 0x24f)
     };
     let (walk, frames) = s.walk_from::<X86_64>(registers, 16);
     assert_eq!(

@@ -142,9 +142,11 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         if !self.is_call_site(&caller) || self.link_is_old(frame) {
             return Ok(None);
         }
+        let is_above = |sp: usize| {
+            sp.is_multiple_of(8) && (caller.sp..caller.sp.wrapping_add(MAX_FRAME)).contains(&sp)
+        };
         let sender_sp = registers.sender_sp;
-        let known = (caller.sp..caller.sp.wrapping_add(MAX_FRAME)).contains(&sender_sp)
-            && sender_sp.is_multiple_of(8);
+        let known = is_above(sender_sp);
         let entering = self
             .tables
             .method(self.memory, registers.method)
@@ -155,10 +157,15 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         );
         let Some(method) = entering else {
             // Leaving: only believed if the caller is not interpreted; else the frame pointer is
-            // the better evidence.
+            // the better evidence. On x86-64 the register of the method has the sender's stack
+            // pointer then.
             let next = Frame {
                 pc: caller.pc,
-                sp: caller.sp,
+                sp: if is_above(registers.method) {
+                    registers.method
+                } else {
+                    caller.sp
+                },
                 fp: frame.fp,
                 exit: FrameExit::Call,
             };

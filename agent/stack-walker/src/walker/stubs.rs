@@ -15,6 +15,8 @@ const MAX_NATIVE: usize = 32;
 const MAX_NATIVE_WORDS: usize = 512;
 /// Bytes between the stack pointer and the frame pointer of a stub.
 const MAX_STUB_FRAME: usize = 4096;
+/// Bytes of arguments that adapters move, as a rule: to save all registers takes more.
+const MAX_MOVED: usize = 128;
 /// What the stub that compiled methods call at their entry keeps between the saved frame pointer and
 /// the return address on x86-64, until the VM writes a stack pointer there.
 const ENTRY_BARRIER_WORD: usize = usize::MAX;
@@ -37,15 +39,15 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             sp: sp.wrapping_add(16),
             fp,
         });
-        if frame.exit == FrameExit::LeafCall
-            && let Some(next) = self.calling_stub(frame, blob)
-        {
+        let known = match (frame.exit, blob.kind) {
+            (FrameExit::LeafCall, _) => self.calling_stub(frame, blob),
+            (_, BlobKind::Adapter) => self.adapting(frame).map(called),
+            _ => None,
+        };
+        if let Some(next) = known {
             return Ok(next);
         }
-        let frameless = self.frameless(frame);
-        let unmoved = frameless.filter(|_| blob.kind == BlobKind::Adapter);
-        let moved = unmoved.and_then(|caller| self.at_sender_sp(caller));
-        let guesses = [sized, moved, frameless, pushed, self.framed(frame)];
+        let guesses = [sized, self.frameless(frame), pushed, self.framed(frame)];
         for caller in guesses.into_iter().flatten() {
             if let Some(next) = self.stub_caller(caller, blob) {
                 return Ok(next);
@@ -72,6 +74,24 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             BlobKind::Adapter => self.adapted(frame).map(called),
             _ => framed.map(called_natively),
         }
+    }
+
+    /// The caller of an adapter at a register that it has: the stack pointer before it saves all
+    /// registers, or that of the caller above the arguments that it has moved.
+    fn adapting(&self, frame: Frame) -> Option<Caller> {
+        let at = self.thread.registers.sender_sp;
+        let is_saving = at.wrapping_sub(frame.sp) > MAX_MOVED && at.is_multiple_of(8);
+        let caller = if is_saving {
+            Caller {
+                pc: A::plain(self.stack(at).ok()?),
+                sp: at.wrapping_add(8),
+                fp: frame.fp,
+            }
+        } else {
+            self.at_sender_sp(self.frameless(frame)?)?
+        };
+        let is_near = caller.sp.wrapping_sub(frame.sp) < MAX_STUB_FRAME;
+        (is_near && self.confirmed(&caller)).then_some(caller)
     }
 
     /// The same caller at the stack pointer that a register keeps: between the two are arguments.
