@@ -26,7 +26,6 @@ use crate::memory::{Memory, plausible, prefetch};
 use crate::method::ValidMethod;
 use crate::outcome::{End, Failure, HeapFrames, Top, Walk};
 use crate::tables::{Anchor, FRAME_METHOD, VmTables};
-use chunks::RESTING_METHOD;
 use core::marker::PhantomData;
 use core::ptr;
 use region::{HeapPart, Region};
@@ -568,7 +567,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             part.newest = method;
         }
         if self.count == 1 && self.begins_blocking {
-            self.misses_caller = !self.is_method(method, RESTING_METHOD);
+            self.misses_caller = !self.is_resting(method);
         }
         self.oldest = method;
         self.count = self.count.wrapping_add(1);

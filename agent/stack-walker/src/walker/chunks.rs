@@ -21,7 +21,7 @@ use core::sync::atomic::Ordering::Relaxed;
 /// Chunks of one virtual thread at most.
 const MAX_CHUNKS: usize = 64;
 /// The newest method of a virtual thread that has left its carrier by itself.
-pub(super) const RESTING_METHOD: &[u8] = b"yield0";
+const RESTING_METHOD: &[u8] = b"yield0";
 /// The native method that it calls.
 pub(super) const YIELD_METHOD: &[u8] = b"doYield";
 /// `ContinuationEntry::_parent`, in the frame of `Continuation.enterSpecial`: the entry of the
@@ -189,7 +189,7 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
         let part = self.heap_part.filter(|part| part.stack_count == 0);
         self.count > 0
             && self.thread.java_thread != 0
-            && part.is_some_and(|part| !self.is_method(part.newest, RESTING_METHOD))
+            && part.is_some_and(|part| !self.is_resting(part.newest))
     }
 
     /// Only the entry of a virtual thread is on the stack: the VM is about to run it or has just
@@ -306,7 +306,7 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
     /// virtual thread rests: other frames on the stack are left from an earlier run.
     fn drop_stale_frames(&mut self, part: HeapPart) {
         let is_called = part.stack_count == 0 || self.is_method(part.last_on_stack, YIELD_METHOD);
-        if is_called || !self.is_method(part.newest, RESTING_METHOD) {
+        if is_called || !self.is_resting(part.newest) {
             return;
         }
         self.misses_caller = false;
@@ -319,7 +319,12 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
         });
     }
 
-    pub(super) fn is_method(&self, method: usize, name: &[u8]) -> bool {
+    /// Whether it is the method in which a virtual thread rests.
+    pub(super) fn is_resting(&self, method: usize) -> bool {
+        self.is_method(method, RESTING_METHOD)
+    }
+
+    fn is_method(&self, method: usize, name: &[u8]) -> bool {
         self.tables.is_named(self.memory, method, name)
     }
 
