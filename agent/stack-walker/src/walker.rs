@@ -3,7 +3,8 @@
 //! frames in the heap; `cached` is what earlier walks found; `handlers` are those of other signals.
 //!
 //! The walk is generic over its loads, so it is compiled into the crate that uses it. What it calls
-//! most is marked `#[inline]`, as it would else stay behind the crate boundary.
+//! most is marked `#[inline]`, as it would else stay behind the crate boundary; what is rare is
+//! marked `#[inline(never)]`, as each kind of walk would else have several copies of it.
 
 mod cached;
 mod chunks;
@@ -489,6 +490,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
 
     /// Whether `caller` is a call site, and one whose own frame returns into the code cache: for
     /// guesses, which may meet what an earlier call has left on the stack.
+    #[inline(never)]
     fn confirmed(&self, caller: &Caller) -> bool {
         if !self.is_call_site(caller) {
             return false;

@@ -225,6 +225,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
 
     /// A frame on which a slow path has pushed registers, or whose first instructions are unknown:
     /// the return address is where one fits exactly.
+    #[inline(never)]
     fn searched(&self, frame: Frame, blob: &Blob) -> Step {
         if frame.exit == FrameExit::Signal
             && let Some(caller) = A::frameless(self.memory, &self.thread.registers)

@@ -17,6 +17,7 @@ const SIGNAL_FRAME: usize = 1024;
 
 impl<M: Memory> StackWalker<M> {
     /// The thread as another handler has found it; `None` if it runs none.
+    #[inline(never)]
     pub(super) fn below_handler<A: Arch>(
         &self,
         thread: &InterruptedThread,

@@ -22,6 +22,7 @@ const MAX_MOVED: usize = 128;
 const ENTRY_BARRIER_WORD: usize = usize::MAX;
 
 impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
+    #[inline(never)]
     pub(super) fn stub(&mut self, frame: Frame, blob: &Blob) -> Step {
         let sized = self.complete(frame, blob.frame_size).ok();
         if frame.exit == FrameExit::Call {
@@ -113,6 +114,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
 
     /// The caller of an adapter that calls the VM. It has saved all registers, with room between them
     /// for larger ones: what lies there is left from earlier calls.
+    #[inline(never)]
     fn adapted(&self, frame: Frame) -> Option<Caller> {
         let last = self.region.high.saturating_sub(A::ADAPTER_FRAME);
         (frame.sp..last)
