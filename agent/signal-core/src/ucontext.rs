@@ -5,6 +5,16 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 use stack_walker::Registers;
 
+/// `gregs` has the kernel's order, by which [`Registers::saved`] numbers them.
+#[cfg(target_arch = "x86_64")]
+const _: () = assert!(
+    libc::REG_R13 == 5
+        && libc::REG_RBP == 10
+        && libc::REG_RBX == 11
+        && libc::REG_RSP == 15
+        && libc::REG_RIP == 16
+);
+
 /// The `ucontext_t` of a handler that runs: proof that it may be read (rule 6).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InterruptedContext<'a> {
@@ -33,38 +43,16 @@ impl InterruptedContext<'_> {
         // SAFETY: rule 6; nobody else writes it while the handler runs.
         let saved = unsafe { &self.ucontext.as_ref().uc_mcontext };
         #[cfg(target_arch = "x86_64")]
-        {
-            let get = |index: i32| {
-                let value = usize::try_from(index).ok().and_then(|i| saved.gregs.get(i));
-                value.map_or(0, |value| address(value.cast_unsigned()))
-            };
-            Registers {
-                pc: get(libc::REG_RIP),
-                sp: get(libc::REG_RSP),
-                fp: get(libc::REG_RBP),
-                method: get(libc::REG_RBX),
-                bcp: get(libc::REG_R13),
-                sender_sp: get(libc::REG_R13),
-                link: 0,
-            }
-        }
+        let get = |index: usize| saved.gregs.get(index).map(|value| value.cast_unsigned());
         #[cfg(target_arch = "aarch64")]
-        {
-            let get = |index: usize| saved.regs.get(index).map_or(0, |value| address(*value));
-            Registers {
-                pc: address(saved.pc),
-                sp: address(saved.sp),
-                fp: get(29),
-                method: get(12),
-                bcp: get(22),
-                sender_sp: 0,
-                link: get(30),
-            }
-        }
+        let get = |index: usize| match index {
+            31 => Some(saved.sp),
+            32 => Some(saved.pc),
+            _ => saved.regs.get(index).copied(),
+        };
+        Registers::saved(|index| get(index).map(address))
     }
-}
 
-impl InterruptedContext<'_> {
     /// The signals that the interrupted code has blocked, signal 1 in the lowest bit.
     pub(crate) fn blocked_signals(self) -> u64 {
         // SAFETY: rule 6; nobody else writes it while the handler runs.

@@ -216,7 +216,6 @@ impl<M: Memory> StackWalker<M> {
             entries_passed: 0,
             inner_entry: None,
             is_blocking: false,
-            begins_blocking: false,
             misses_caller: false,
             arch: PhantomData::<A>,
         };
@@ -301,13 +300,16 @@ struct ActiveWalk<'a, M, A> {
     entries_passed: u32,
     /// Entry of the continuation within another one whose frames in the heap are walked.
     inner_entry: Option<usize>,
-    /// The newest method is the one in which a virtual thread blocks.
+    /// The first method is the one in which a virtual thread blocks.
     is_blocking: bool,
-    /// The first method is that one.
-    begins_blocking: bool,
     /// The same, and the second one is not the one that calls it: frames between are missing.
     misses_caller: bool,
     arch: PhantomData<A>,
+}
+
+/// Whether `address` can be in a frame of at most `size` bytes that begins at `low`.
+fn is_within(address: usize, low: usize, size: usize) -> bool {
+    address.is_multiple_of(8) && address.wrapping_sub(low) < size
 }
 
 const fn failed<T>(why: Failure) -> Result<T, End> {
@@ -331,10 +333,12 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                 self.top_count = self.count;
             }
             let next = match step {
-                Ok(next) if self.is_blocking => match self.moved_to_heap(next.pc) {
-                    Some(moved) => Ok(moved),
-                    None => self.checked(frame, next),
-                },
+                Ok(next) if self.is_blocking && self.count == 1 => {
+                    match self.moved_to_heap(next.pc) {
+                        Some(moved) => Ok(moved),
+                        None => self.checked(frame, next),
+                    }
+                }
                 Ok(next) => self.checked(frame, next),
                 Err(End::Frozen) if self.may_enter_heap() => self.enter_heap(Some(frame.sp)),
                 Err(End::VirtualRoot) if self.count == 1 => match self.blocking() {
@@ -467,8 +471,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         }
         match self.tables.code_at(self.memory, pc) {
             Code::Interpreter => {
-                let near =
-                    caller.fp.is_multiple_of(8) && caller.fp.wrapping_sub(caller.sp) < MAX_FRAME;
+                let near = is_within(caller.fp, caller.sp, MAX_FRAME);
                 let method = || self.stack(caller.fp.wrapping_sub(FRAME_METHOD)).ok();
                 near && method().and_then(|method| self.method(method)).is_some()
             }
@@ -568,7 +571,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         {
             part.newest = method;
         }
-        if self.count == 1 && self.begins_blocking {
+        if self.count == 1 && self.is_blocking {
             self.misses_caller = !self.is_resting(method);
         }
         self.oldest = method;

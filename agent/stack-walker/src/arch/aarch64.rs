@@ -52,35 +52,36 @@ impl Arch for Aarch64 {
         })
     }
 
+    fn registers(saved: impl Fn(usize) -> Option<usize>) -> Option<Registers> {
+        Some(Registers {
+            pc: saved(32)?,
+            sp: saved(31)?,
+            fp: saved(29)?,
+            method: saved(12)?,
+            bcp: saved(22)?,
+            sender_sp: 0,
+            link: saved(30)?,
+        })
+    }
+
     fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<SignalFrame> {
         let word = |offset: usize| memory.word(stack.start.wrapping_add(offset));
         if word(SAVED_FLOATS)? != FLOATS_HEADER {
             return None;
         }
-        let register = |number: usize| word(SAVED_REGISTERS.wrapping_add(number.wrapping_mul(8)));
-        let found = Registers {
-            pc: register(32)?,
-            sp: register(31)?,
-            fp: register(29)?,
-            method: register(12)?,
-            bcp: register(22)?,
-            sender_sp: 0,
-            link: register(30)?,
-        };
+        let saved = |number: usize| word(SAVED_REGISTERS.wrapping_add(number.wrapping_mul(8)));
+        let registers = Self::registers(saved)?;
         let signal = memory.u32(stack.start)?;
-        stack.contains(&found.sp).then_some(SignalFrame {
-            signal,
-            registers: found,
-        })
+        stack
+            .contains(&registers.sp)
+            .then_some(SignalFrame { signal, registers })
     }
 
     fn pushed(_memory: &impl Memory, _pc: usize) -> usize {
         0
     }
 
-    const ADAPTER_FRAME: usize = 0;
-
-    fn adapted(_memory: &impl Memory, _at: usize) -> Option<Caller> {
+    fn adapted(_stack: impl Fn(usize) -> Option<usize>, _at: usize) -> Option<Caller> {
         None
     }
 

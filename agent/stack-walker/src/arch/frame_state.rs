@@ -69,6 +69,9 @@ pub(crate) trait Arch {
     /// when the frame pointer is the caller's.
     fn unframed(memory: &impl Memory, registers: &Registers) -> Option<Caller>;
 
+    /// The registers of a walk out of those of the kernel's `sigcontext`, by their numbers there.
+    fn registers(saved: impl Fn(usize) -> Option<usize>) -> Option<Registers>;
+
     /// What the kernel saved when it called a handler, if it did that at the beginning of `stack`.
     /// The saved stack pointer is one further up in it.
     fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<SignalFrame>;
@@ -76,12 +79,9 @@ pub(crate) trait Arch {
     /// Words that compiled code has pushed at `pc` for a stub, besides its frame.
     fn pushed(memory: &impl Memory, pc: usize) -> usize;
 
-    /// Bytes that [`Arch::adapted`] reads.
-    const ADAPTER_FRAME: usize;
-
     /// Where an adapter between compiled and interpreted code returns to, if it has saved its
-    /// registers at `at`. `None` also if its frame pointer tells it.
-    fn adapted(memory: &impl Memory, at: usize) -> Option<Caller>;
+    /// registers at `at` of the stack. `None` also if its frame pointer tells it.
+    fn adapted(stack: impl Fn(usize) -> Option<usize>, at: usize) -> Option<Caller>;
 
     /// The call that ends at `return_pc`, `None` if there is none.
     fn call_before(memory: &impl Memory, return_pc: usize) -> Option<CallInstruction>;

@@ -56,24 +56,27 @@ impl Arch for X86_64 {
         }
     }
 
+    fn registers(saved: impl Fn(usize) -> Option<usize>) -> Option<Registers> {
+        Some(Registers {
+            pc: saved(16)?,
+            sp: saved(15)?,
+            fp: saved(10)?,
+            method: saved(11)?,
+            bcp: saved(5)?,
+            sender_sp: saved(5)?,
+            link: 0,
+        })
+    }
+
     fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<SignalFrame> {
         // Words of the frame: where the handler returns to, flags of the context, a link that is
         // not used, three of the signal stack, 32 of registers, blocked signals, `siginfo_t`.
         let word = |index: usize| memory.word(stack.start.wrapping_add(index.wrapping_mul(8)));
-        let register = |number: usize| word(number.wrapping_add(6));
         if word(1)? > MAX_CONTEXT_FLAGS || word(2)? != 0 {
             return None;
         }
-        let found = Registers {
-            pc: register(16)?,
-            sp: register(15)?,
-            fp: register(10)?,
-            method: register(11)?,
-            bcp: register(5)?,
-            sender_sp: register(5)?,
-            link: 0,
-        };
-        if !stack.contains(&found.sp) {
+        let registers = Self::registers(|number| word(number.wrapping_add(6)))?;
+        if !stack.contains(&registers.sp) {
             return None;
         }
         // mov rax, 15; syscall
@@ -82,7 +85,7 @@ impl Arch for X86_64 {
             && memory.u8(restorer.wrapping_add(8))? == 0x05;
         is_return.then_some(SignalFrame {
             signal: memory.u32(stack.start.wrapping_add(39 * 8))?,
-            registers: found,
+            registers,
         })
     }
 
@@ -98,17 +101,15 @@ impl Arch for X86_64 {
         pops.saturating_sub(pushes)
     }
 
-    const ADAPTER_FRAME: usize = 256;
-
-    fn adapted(memory: &impl Memory, at: usize) -> Option<Caller> {
+    fn adapted(stack: impl Fn(usize) -> Option<usize>, at: usize) -> Option<Caller> {
         // Words: r15 to rax, a gap, the flags; then the stack pointer was aligned to 16 bytes. Its
         // value before is in r13, the return address that it pointed to in rax.
         const FLAGS_END: usize = 18 * 8;
-        let register = |word: usize| memory.word(at.wrapping_add(word.wrapping_mul(8)));
+        let register = |word: usize| stack(at.wrapping_add(word.wrapping_mul(8)));
         let saved_sp = register(2)?;
         let is_near = [FLAGS_END, FLAGS_END + 8].contains(&saved_sp.wrapping_sub(at));
         let pc = is_near.then(|| register(15)).flatten()?;
-        (memory.word(saved_sp)? == pc).then_some(Caller {
+        (stack(saved_sp)? == pc).then_some(Caller {
             pc,
             sp: saved_sp.wrapping_add(8),
             fp: register(10)?,

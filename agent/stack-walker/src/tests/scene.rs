@@ -274,7 +274,7 @@ pub(super) fn native_wrapper(image: &mut Image, number: usize, name: &[u8]) -> u
 pub(super) fn stub(image: &mut Image, number: usize, name: &[u8]) -> usize {
     let method = method(image, number);
     let at = code_named(image, 0x1_4000, 0, method, name);
-    image.put(at - 5, &[0xe8, 0, 0, 0, 0xf0]);
+    call(image, at, at - 0x1000_0000);
     at
 }
 
@@ -367,10 +367,7 @@ pub(super) fn scene() -> Scene {
             frame_complete: 5,
         },
     );
-    // call inner
-    let distance = inner.wrapping_sub(outer + 0x40) as u32;
-    image.put(outer + 0x40 - 5, &[0xe8]);
-    image.u32_at(outer + 0x40 - 4, distance);
+    call(&mut image, outer + 0x40, inner);
     image.word_at(THREAD + 0x10, 0);
     image.word_at(THREAD + 0x20, 0);
     // Stack: inner's frame of 4 words, outer's of 6, the entry frame.
@@ -400,6 +397,12 @@ pub(super) fn scene() -> Scene {
         inner,
         outer_return: outer + 0x40,
     }
+}
+
+/// Puts a call of `target` in front of `return_pc`.
+pub(super) fn call(image: &mut Image, return_pc: usize, target: usize) {
+    image.put(return_pc - 5, &[0xe8]);
+    image.u32_at(return_pc - 4, target.wrapping_sub(return_pc) as u32);
 }
 
 /// The scene with a call of aarch64: bl.
@@ -441,20 +444,19 @@ impl Scene {
         registers: Registers,
         depth: usize,
     ) -> (Walk, Vec<CallFrame>) {
-        let thread = thread_in_java(registers);
-        let mut frames =
-            std::vec![CallFrame { bci: 0, kind: 99, method: core::ptr::null_mut() }; depth];
-        let walk = self.walk_into::<A>(&thread, &mut frames);
-        frames.truncate(walk.frames);
-        (walk, frames)
+        self.walk_thread::<A>(&thread_in_java(registers), depth)
     }
 
-    pub(super) fn walk_into<A: Arch>(
+    pub(super) fn walk_thread<A: Arch>(
         &self,
         thread: &InterruptedThread,
-        frames: &mut [CallFrame],
-    ) -> Walk {
-        self.walker().walk_on::<A>(thread, &self.hints, frames)
+        depth: usize,
+    ) -> (Walk, Vec<CallFrame>) {
+        let mut frames =
+            std::vec![CallFrame { bci: 0, kind: 99, method: core::ptr::null_mut() }; depth];
+        let walk = self.walker().walk_on::<A>(thread, &self.hints, &mut frames);
+        frames.truncate(walk.frames);
+        (walk, frames)
     }
 
     /// A walker that knows nothing of stack chunks.

@@ -1,7 +1,7 @@
 //! From frame to frame: compiled and interpreted code, anchors, and what must end a walk.
 
 use super::scene::{
-    CALL_STUB_RETURN, HEADER, SP, Scene, THREAD, call_by_link, expected, id, in_interpreter,
+    CALL_STUB_RETURN, HEADER, SP, Scene, THREAD, call, call_by_link, expected, id, in_interpreter,
     interpreted, scene, seen, stub, thread_in_java,
 };
 use crate::arch::aarch64::Aarch64;
@@ -81,6 +81,13 @@ fn arguments_that_were_pushed_for_a_stub_are_above_no_frame() {
     assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
 }
 
+/// The frames of the scene are all but the topmost one, which does not count.
+fn assert_calling_frames(s: &Scene, registers: Registers) {
+    let (walk, frames) = s.walk_from::<X86_64>(registers, 16);
+    let calling = expected()[1..].to_vec();
+    assert_eq!((walk.end, seen(&frames)), (End::Root, calling));
+}
+
 fn expected_interpreted() -> Vec<(usize, i32, u32)> {
     let top = (id(1), 9, FrameKind::Interpreted as u32);
     [&[top], &expected()[1..]].concat()
@@ -107,11 +114,7 @@ fn method_that_the_interpreter_leaves_has_its_callers_stack_pointer_in_a_registe
     };
     s.image.word_at(SP + 8, s.outer_return);
     s.image.word_at(SP + 16 + 40, CALL_STUB_RETURN);
-    let (walk, frames) = s.walk_from::<X86_64>(registers, 16);
-    assert_eq!(
-        (walk.end, seen(&frames)),
-        (End::Root, expected()[1..].to_vec())
-    );
+    assert_calling_frames(&s, registers);
 }
 
 #[test]
@@ -203,25 +206,15 @@ fn anchor_is_followed_outside_of_java() {
     s.image.word_at(THREAD + 0x20, SP + 32);
     s.image.word_at(THREAD + 0x28, s.outer_return);
     s.image.word_at(THREAD + 0x30, 0);
-    let registers = Registers {
-        pc: 0x5555_0000_0000,
-        sp: SP,
-        ..Registers::default()
-    };
     let thread = InterruptedThread {
         in_java: false,
         may_be_in_pause: true,
-        ..thread_in_java(registers)
+        ..thread_in_java(in_vm(SP, 0))
     };
-    let mut frames = [CallFrame {
-        bci: 0,
-        kind: 0,
-        method: core::ptr::null_mut(),
-    }; 8];
-    let walk = s.walk_into::<X86_64>(&thread, &mut frames);
+    let (walk, _) = s.walk_thread::<X86_64>(&thread, 8);
     assert_eq!((walk.end, walk.frames), (End::Root, 2));
     s.image.word_at(THREAD + 0x20, 0);
-    let walk = s.walk_into::<X86_64>(&thread, &mut frames);
+    let (walk, _) = s.walk_thread::<X86_64>(&thread, 8);
     assert_eq!((walk.end, walk.frames), (End::NoJava, 0));
 }
 
@@ -239,27 +232,21 @@ fn in_vm(sp: usize, fp: usize) -> Registers {
 fn stub_that_calls_nothing_has_no_frame_pointer_of_its_own() {
     let mut s = scene();
     let stub = stub(&mut s.image, 9, b"vtable chunks\0");
-    let distance = (stub - 8).wrapping_sub(s.outer_return) as u32;
-    s.image.u32_at(s.outer_return - 4, distance);
+    call(&mut s.image, s.outer_return, stub - 8);
     // The frame pointer of an older frame, which such a stub was called from, too.
     s.image.word_at(SP + 0x208, s.outer_return);
     let registers = Registers {
         pc: stub,
         ..in_vm(SP + 24, SP + 0x200)
     };
-    let (walk, frames) = s.walk_from::<X86_64>(registers, 16);
-    assert_eq!(
-        (walk.end, seen(&frames)),
-        (End::Root, expected()[1..].to_vec())
-    );
+    assert_calling_frames(&s, registers);
 }
 
 #[test]
 fn barrier_at_the_entry_keeps_a_word_above_its_frame_pointer() {
     let mut s = scene();
     let barrier = stub(&mut s.image, 9, b"StubRoutines (1)\0");
-    let distance = (barrier - 8).wrapping_sub(s.outer_return) as u32;
-    s.image.u32_at(s.outer_return - 4, distance);
+    call(&mut s.image, s.outer_return, barrier - 8);
     let sp = SP - 0x100;
     s.image.word_at(sp - 8, barrier);
     // Room for registers, with the return address of an earlier call.
@@ -268,11 +255,7 @@ fn barrier_at_the_entry_keeps_a_word_above_its_frame_pointer() {
     }
     s.image.word_at(SP + 8, 0xdead_0000);
     s.image.word_at(SP + 16, usize::MAX);
-    let (walk, frames) = s.walk_from::<X86_64>(in_vm(sp - 8, SP + 8), 16);
-    assert_eq!(
-        (walk.end, seen(&frames)),
-        (End::Root, expected()[1..].to_vec())
-    );
+    assert_calling_frames(&s, in_vm(sp - 8, SP + 8));
 }
 
 #[test]
@@ -287,11 +270,7 @@ fn adapter_that_has_moved_its_arguments_has_its_caller_above_them() {
         sender_sp: SP + 32,
         ..in_vm(SP + 8, 0x24f)
     };
-    let (walk, frames) = s.walk_from::<X86_64>(registers, 16);
-    assert_eq!(
-        (walk.end, seen(&frames)),
-        (End::Root, expected()[1..].to_vec())
-    );
+    assert_calling_frames(&s, registers);
 }
 
 #[test]
@@ -306,11 +285,7 @@ fn adapter_that_saves_its_registers_has_its_caller_where_the_stack_pointer_was()
         sender_sp: SP + 24,
         ..in_vm(SP - 0x200, 0x24f)
     };
-    let (walk, frames) = s.walk_from::<X86_64>(registers, 16);
-    assert_eq!(
-        (walk.end, seen(&frames)),
-        (End::Root, expected()[1..].to_vec())
-    );
+    assert_calling_frames(&s, registers);
 }
 
 #[test]
@@ -330,11 +305,7 @@ fn adapter_that_calls_the_vm_returns_to_where_its_registers_say() {
         s.image.word_at(saved + 8 * register, value);
     }
     let in_vm = in_vm(sp - 8, 0x24f);
-    let (walk, frames) = s.walk_from::<X86_64>(in_vm, 16);
-    assert_eq!(
-        (walk.end, seen(&frames)),
-        (End::Root, expected()[1..].to_vec())
-    );
+    assert_calling_frames(&s, in_vm);
     // Registers that do not fit to each other are no adapter's.
     s.image.word_at(saved + 8 * 15, s.outer_return + 1);
     let (walk, frames) = s.walk_from::<X86_64>(in_vm, 16);
@@ -346,23 +317,11 @@ const HANDLED: u32 = 64;
 
 /// Walks a thread in Java that runs a handler outside of the code cache.
 fn walk_in_handler<A: Arch>(s: &Scene, blocked_signals: u64) -> (Walk, Vec<CallFrame>) {
-    let registers = Registers {
-        pc: 0x5555_0000_0000,
-        sp: SP - 0x500,
-        fp: 0x24f,
-        ..Registers::default()
-    };
     let thread = InterruptedThread {
         blocked_signals,
-        ..thread_in_java(registers)
+        ..thread_in_java(in_vm(SP - 0x500, 0x24f))
     };
-    let mut frames = [CallFrame {
-        bci: 0,
-        kind: 0,
-        method: core::ptr::null_mut(),
-    }; 16];
-    let walk = s.walk_into::<A>(&thread, &mut frames);
-    (walk, frames[..walk.frames].to_vec())
+    s.walk_thread::<A>(&thread, 16)
 }
 
 #[test]

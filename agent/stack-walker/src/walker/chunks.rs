@@ -208,7 +208,6 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
     /// The caller of the method in which a virtual thread blocks, if the VM has moved it to the
     /// heap already. What is left on the stack does not count then.
     pub(super) fn moved_to_heap(&mut self, caller_pc: usize) -> Option<Frame> {
-        self.is_blocking = false;
         let newest = self.enter_heap(None).ok();
         if newest.is_none_or(|frame| frame.pc != caller_pc) {
             self.leave_heap();

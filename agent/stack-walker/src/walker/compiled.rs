@@ -29,7 +29,6 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                 return self.continuation_entry(frame, blob);
             }
             self.is_blocking = self.count == 1 && self.is_virtual(&method, YIELD_METHOD);
-            self.begins_blocking |= self.is_blocking;
             if self.is_blocking {
                 // The frames above may be gone or in the heap: what a search finds is not the caller.
                 return self.known_caller(frame, blob);

@@ -1,6 +1,6 @@
 //! Frames of the interpreter.
 
-use super::{ActiveWalk, Frame, FrameExit, MAX_FRAME, NATIVE_BCI, Step, called, failed};
+use super::{ActiveWalk, Frame, FrameExit, MAX_FRAME, NATIVE_BCI, Step, called, failed, is_within};
 use crate::arch::frame_state::{Arch, Caller};
 use crate::code_cache::Code;
 use crate::frame::FrameKind;
@@ -20,8 +20,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             return step;
         }
         let fp = frame.fp;
-        let near = fp.is_multiple_of(8) && fp.wrapping_sub(frame.sp) < MAX_FRAME;
-        let method = if near {
+        let method = if is_within(fp, frame.sp, MAX_FRAME) {
             self.stack(fp.wrapping_sub(FRAME_METHOD)).ok()
         } else {
             None
@@ -58,10 +57,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     /// A frame of which only the first words are there.
     fn half_built(&mut self, frame: Frame) -> Option<Step> {
         let fp = frame.fp;
-        if frame.exit == FrameExit::Call
-            || fp & 7 != 0
-            || fp.wrapping_sub(frame.sp) >= self.tables.frame_bcp
-        {
+        if frame.exit == FrameExit::Call || !is_within(fp, frame.sp, self.tables.frame_bcp) {
             return None;
         }
         let in_frame = self
@@ -72,7 +68,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         let sp = [in_frame, Some(self.thread.registers.sender_sp)]
             .into_iter()
             .flatten()
-            .find(|sp| sp.is_multiple_of(8) && sp.wrapping_sub(above) < MAX_FRAME)
+            .find(|sp| is_within(*sp, above, MAX_FRAME))
             .unwrap_or(above);
         let caller = Caller {
             pc: A::plain(self.stack(fp.wrapping_add(8)).ok()?),
@@ -142,11 +138,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         if !self.is_call_site(&caller) || self.link_is_old(frame) {
             return Ok(None);
         }
-        let is_above = |sp: usize| {
-            sp.is_multiple_of(8) && (caller.sp..caller.sp.wrapping_add(MAX_FRAME)).contains(&sp)
-        };
         let sender_sp = registers.sender_sp;
-        let known = is_above(sender_sp);
+        let known = is_within(sender_sp, caller.sp, MAX_FRAME);
         let entering = self
             .tables
             .method(self.memory, registers.method)
@@ -161,7 +154,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             // pointer then.
             let next = Frame {
                 pc: caller.pc,
-                sp: if is_above(registers.method) {
+                sp: if is_within(registers.method, caller.sp, MAX_FRAME) {
                     registers.method
                 } else {
                     caller.sp

@@ -1,7 +1,8 @@
 //! Stubs, native code that Java calls without a record, and the frame in which the VM calls Java.
 
 use super::{
-    ActiveWalk, Frame, FrameExit, MAX_FRAME, MAX_SAVED_WORDS, Step, called, called_natively, failed,
+    ActiveWalk, Frame, FrameExit, MAX_FRAME, MAX_SAVED_WORDS, Step, called, called_natively,
+    failed, is_within,
 };
 use crate::arch::frame_state::{Arch, Caller};
 use crate::arch::registers::Registers;
@@ -28,6 +29,15 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         if frame.exit == FrameExit::Call {
             return sized.ok_or(End::Failed(Failure::Caller));
         }
+        let known = match (frame.exit, blob.kind) {
+            (FrameExit::LeafCall, BlobKind::Adapter) => self.adapted(frame).map(called),
+            (FrameExit::LeafCall, _) => self.calling_stub(frame, blob),
+            (_, BlobKind::Adapter) => self.adapting(frame).map(called),
+            _ => None,
+        };
+        if let Some(next) = known {
+            return Ok(next);
+        }
         let sp = frame.sp;
         let sized = sized.map(|f| Caller {
             pc: f.pc,
@@ -40,14 +50,6 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             sp: sp.wrapping_add(16),
             fp,
         });
-        let known = match (frame.exit, blob.kind) {
-            (FrameExit::LeafCall, _) => self.calling_stub(frame, blob),
-            (_, BlobKind::Adapter) => self.adapting(frame).map(called),
-            _ => None,
-        };
-        if let Some(next) = known {
-            return Ok(next);
-        }
         let guesses = [sized, self.frameless(frame), pushed, self.framed(frame)];
         for caller in guesses.into_iter().flatten() {
             if let Some(next) = self.stub_caller(caller, blob) {
@@ -67,21 +69,18 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         })
     }
 
-    /// The caller of a stub that has called native code, by what it has saved before.
+    /// The caller of a stub that has called native code, by the frame pointer that it has saved.
     fn calling_stub(&self, frame: Frame, blob: &Blob) -> Option<Frame> {
         let framed = self.framed(frame);
         let framed = framed.filter(|caller| self.calls_into(caller.pc, blob));
-        match blob.kind {
-            BlobKind::Adapter => self.adapted(frame).map(called),
-            _ => framed.map(called_natively),
-        }
+        framed.map(called_natively)
     }
 
     /// The caller of an adapter at a register that it has: the stack pointer before it saves all
     /// registers, or that of the caller above the arguments that it has moved.
     fn adapting(&self, frame: Frame) -> Option<Caller> {
         let at = self.thread.registers.sender_sp;
-        let is_saving = at.wrapping_sub(frame.sp) > MAX_MOVED && at.is_multiple_of(8);
+        let is_saving = at.wrapping_sub(frame.sp) > MAX_MOVED;
         let caller = if is_saving {
             Caller {
                 pc: A::plain(self.stack(at).ok()?),
@@ -91,15 +90,14 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         } else {
             self.at_sender_sp(self.frameless(frame)?)?
         };
-        let is_near = caller.sp.wrapping_sub(frame.sp) < MAX_STUB_FRAME;
+        let is_near = is_within(caller.sp, frame.sp, MAX_STUB_FRAME);
         (is_near && self.confirmed(&caller)).then_some(caller)
     }
 
     /// The same caller at the stack pointer that a register keeps: between the two are arguments.
     pub(super) fn at_sender_sp(&self, caller: Caller) -> Option<Caller> {
         let sp = self.thread.registers.sender_sp;
-        let is_above = sp.is_multiple_of(8) && sp.wrapping_sub(caller.sp) < MAX_FRAME;
-        is_above.then_some(Caller { sp, ..caller })
+        is_within(sp, caller.sp, MAX_FRAME).then_some(Caller { sp, ..caller })
     }
 
     fn stub_caller(&self, caller: Caller, blob: &Blob) -> Option<Frame> {
@@ -116,11 +114,9 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     /// for larger ones: what lies there is left from earlier calls.
     #[inline(never)]
     fn adapted(&self, frame: Frame) -> Option<Caller> {
-        let last = self.region.high.saturating_sub(A::ADAPTER_FRAME);
-        (frame.sp..last)
-            .step_by(8)
-            .take(MAX_SAVED_WORDS)
-            .find_map(|at| A::adapted(self.memory, at))
+        (0..MAX_SAVED_WORDS)
+            .map(|words| frame.sp.wrapping_add(words.wrapping_mul(8)))
+            .find_map(|at| A::adapted(|address| self.stack(address).ok(), at))
             .filter(|caller| self.is_call_site(caller))
     }
 
@@ -169,8 +165,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
 
     /// The caller by the frame pointer, if that can belong to the interrupted code.
     fn framed(&self, frame: Frame) -> Option<Caller> {
-        let near = frame.fp.is_multiple_of(8) && frame.fp.wrapping_sub(frame.sp) < MAX_STUB_FRAME;
-        if !near {
+        if !is_within(frame.fp, frame.sp, MAX_STUB_FRAME) {
             return None;
         }
         let saved = self.stack(frame.fp).ok()?;
