@@ -79,7 +79,7 @@ failures() {
     section == "failures:" && /^---- .* ----$/ { print "== failed: " $2; left = 0 }
     section == "failures:" && /panicked at |^Error: |^note: test did not/ { left = 12 }
     /^stack backtrace:/ { left = 0 }
-    left-- > 0 { print "   " substr($0, 1, 400) }
+    left-- > 0 { print "   " substr($0, 1, 2000) }
   ' "$1"
 }
 

@@ -294,6 +294,9 @@ fn stacks_of_threads_that_switch_are_right_or_marked() {
     }
 }
 
+/// The frame in which a virtual thread runs on its carrier.
+const ENTRY: &str = "jdk.internal.vm.Continuation.enterSpecial:0";
+
 /// Name and line of each frame from the caller of `Chains.compute` to the thread's root.
 type Chain = Vec<String>;
 
@@ -372,7 +375,7 @@ fn stacks_equal_those_of_get_stack_trace_and_the_recorder() {
         let [ours, theirs] = ["app.jfr", "theirs.jfr"].map(|name| {
             let recording = Recording::new(test_dir.file(name));
             let events = recording.samples();
-            assert_known_chains(&events, &known)
+            assert_known_chains(&format!("{jdk}, {name}"), &events, &known)
         });
         println!("{jdk}: {} chains, {ours:?} and {theirs:?}", known.len());
     }
@@ -389,7 +392,7 @@ fn handler_of_another_signal_is_in_no_stack() {
         let calls: u32 = calls.unwrap().parse().unwrap();
         let known = printed_chains(&run.stdout);
         let events = Recording::new(test_dir.file("app.jfr")).samples();
-        let (_, all) = assert_known_chains(&events, &known);
+        let (_, all) = assert_known_chains(&jdk.to_string(), &events, &known);
         let lost = |event: &&Event| event.frames()[0].contains("native_without_anchor");
         let lost = events.iter().filter(lost).count();
         println!("{jdk}: {lost} lost beside {all}, {calls} calls");
@@ -399,32 +402,66 @@ fn handler_of_another_signal_is_in_no_stack() {
 }
 
 /// How many stacks equal a known chain, of how many.
-fn assert_known_chains(events: &[Event], known: &HashMap<String, Chain>) -> (usize, usize) {
+fn assert_known_chains(
+    recorder: &str,
+    events: &[Event],
+    known: &HashMap<String, Chain>,
+) -> (usize, usize) {
     let (mut equal, mut all) = (0, 0);
     for event in events {
-        let Some(chain) = chain_of(event) else {
+        let Some(mut chain) = chain_of(event) else {
             continue;
         };
-        let label = event.text("chain");
-        let mut possible = known
-            .iter()
-            .filter(|(name, _)| label.is_none_or(|l| l == *name));
         let is_cut = event.is_truncated().unwrap();
-        let is_known = possible.any(|(_, full)| {
+        // Stands for what is missing in the heap.
+        if is_cut && chain.last().is_some_and(|frame| frame == ENTRY) {
+            chain.pop();
+        }
+        let label = event.text("chain");
+        let possible: Vec<_> = known
+            .iter()
+            .filter_map(|(name, full)| label.is_none_or(|l| l == name).then_some(full))
+            .collect();
+        let is_known = possible.iter().any(|full| {
             if is_cut {
                 full.starts_with(&chain)
             } else {
-                *full == chain
+                **full == chain
             }
         });
-        let frames = event.placed_frames();
-        assert!(is_known, "label {label:?}, cut: {is_cut}: {frames:?}");
+        assert!(
+            is_known,
+            "{recorder}: label {label:?}, cut: {is_cut}: {}",
+            difference(event, &chain, &possible)
+        );
         equal += usize::from(!is_cut);
         all += 1;
     }
-    assert!(all > 50, "{all} samples");
-    assert!((equal + 1) * 100 >= all * 99, "{equal} of {all} are whole");
+    assert!(all > 50, "{recorder}: {all} samples");
+    assert!(
+        (equal + 1) * 100 >= all * 99,
+        "{recorder}: {equal} of {all} are whole"
+    );
     (equal, all)
+}
+
+/// A stack beside the known chain that it equals for longest.
+fn difference(event: &Event, chain: &Chain, known: &[&Chain]) -> String {
+    let same = |full: &Chain| full.iter().zip(chain).take_while(|(a, b)| a == b).count();
+    let nearest = known.iter().max_by_key(|full| same(full));
+    let (count, rest) = nearest.map_or((0, &[][..]), |full| (same(full), &full[same(full)..]));
+    let inner: Vec<_> = event
+        .placed_frames()
+        .iter()
+        .take_while(|frame| frame.name != "Chains.compute")
+        .map(|frame| format!("{}:{:?}@{:?}", frame.name, frame.line, frame.bytecode_index))
+        .collect();
+    format!(
+        "in {}, then {count} known frames, then\n{}\nwhere is known\n{}",
+        inner.join(" "),
+        chain[count..].join(" "),
+        rest.join(" ")
+    )
 }
 
 #[test]

@@ -141,6 +141,8 @@ pub struct VmTables {
     pub wrapper_anchor: Anchor,
     /// `JavaThread::_vframe_array_head`: not null while the thread's frames are being rebuilt.
     pub vframe_array_head: usize,
+    /// `JavaThread::_saved_exception_pc`: where compiled code was left at a safepoint poll.
+    pub saved_exception_pc: usize,
     /// `StubRoutines::_call_stub_return_address`: the pc that every Java frame called by the VM
     /// returns to.
     pub call_stub_return: usize,

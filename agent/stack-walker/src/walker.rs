@@ -179,7 +179,7 @@ impl<M: Memory> StackWalker<M> {
         hints: &PrefetchHints,
         frames: &mut [CallFrame],
     ) -> Walk {
-        let below = self.below_handler::<A>(thread);
+        let below = self.below_handlers::<A>(thread);
         self.run::<A>(below.as_ref().unwrap_or(thread), hints, frames, |walk| {
             walk.start()
         })

@@ -72,6 +72,7 @@ fn tables() -> VmTables {
             fp: 16,
         },
         vframe_array_head: 0,
+        saved_exception_pc: 0,
         call_stub_return: CALL_STUB_RETURN,
         interpreter: INTERPRETER,
         code: (INTERPRETER.0, CALL_STUB_RETURN + 1),

@@ -15,6 +15,8 @@ const ADDRESS: usize = (1 << 48) - 1;
 /// Bytes of a signal's frame in front of `x0`: `siginfo_t`, `ucontext_t` up to its registers, the
 /// fault's address. `sp` and `pc` follow `x30`.
 const SAVED_REGISTERS: usize = 128 + 176 + 8;
+/// The blocked signals, behind flags, link and stack of the context.
+const SAVED_MASK: usize = 128 + 40;
 /// The first record behind them: that of the vector registers.
 const SAVED_FLOATS: usize = 128 + 176 + 288;
 /// `FPSIMD_MAGIC`, then the record's size.
@@ -71,10 +73,12 @@ impl Arch for Aarch64 {
         }
         let saved = |number: usize| word(SAVED_REGISTERS.wrapping_add(number.wrapping_mul(8)));
         let registers = Self::registers(saved)?;
-        let signal = memory.u32(stack.start)?;
-        stack
-            .contains(&registers.sp)
-            .then_some(SignalFrame { signal, registers })
+        let frame = SignalFrame {
+            signal: memory.u32(stack.start)?,
+            registers,
+            blocked_signals: word(SAVED_MASK)? as u64,
+        };
+        stack.contains(&frame.registers.sp).then_some(frame)
     }
 
     fn pushed(_memory: &impl Memory, _pc: usize) -> usize {

@@ -55,6 +55,8 @@ pub(crate) struct SignalFrame {
     pub(crate) signal: u32,
     /// Of the code that it interrupted.
     pub(crate) registers: Registers,
+    /// The signals that this code had blocked, signal 1 in the lowest bit.
+    pub(crate) blocked_signals: u64,
 }
 
 /// An architecture.

@@ -86,6 +86,7 @@ impl Arch for X86_64 {
         is_return.then_some(SignalFrame {
             signal: memory.u32(stack.start.wrapping_add(39 * 8))?,
             registers,
+            blocked_signals: word(38)? as u64,
         })
     }
 

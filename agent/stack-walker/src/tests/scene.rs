@@ -103,6 +103,7 @@ pub(super) fn tables() -> VmTables {
             fp: 0x30,
         },
         vframe_array_head: 0x10,
+        saved_exception_pc: 0x18,
         call_stub_return: CALL_STUB_RETURN,
         interpreter: INTERPRETER,
         code: (HEAP, HEAP + 0x10_0000),

@@ -81,6 +81,24 @@ fn arguments_that_were_pushed_for_a_stub_are_above_no_frame() {
     assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
 }
 
+#[test]
+fn stub_of_a_call_is_in_its_caller() {
+    let mut s = scene();
+    let stub = s.outer_return + 0x100; // behind all code that is described
+    let registers = |pc| Registers {
+        pc,
+        sp: SP + 24,
+        ..Registers::default()
+    };
+    for at in [stub, stub + 10] {
+        call(&mut s.image, s.outer_return, stub);
+        assert_calling_frames(&s, registers(at));
+    }
+    // Other code there, such as a slow path, is the method's own.
+    let (_, frames) = s.walk_from::<X86_64>(registers(stub + 0x40), 16);
+    assert_eq!(seen(&frames)[0], (id(2), -1, FrameKind::C2 as u32));
+}
+
 /// The frames of the scene are all but the topmost one, which does not count.
 fn assert_calling_frames(s: &Scene, registers: Registers) {
     let (walk, frames) = s.walk_from::<X86_64>(registers, 16);
@@ -243,6 +261,28 @@ fn stub_that_calls_nothing_has_no_frame_pointer_of_its_own() {
 }
 
 #[test]
+fn stub_that_saves_registers_at_a_poll_was_reached_from_where_the_thread_says() {
+    let mut s = scene();
+    let stub = stub(&mut s.image, 9, b"SafepointBlob\0");
+    let fp = SP - 16;
+    for at in (fp - 0x800..SP).step_by(8) {
+        s.image.word_at(at, 0);
+    }
+    let registers = Registers {
+        pc: stub,
+        ..in_vm(fp - 0x800, fp)
+    };
+    let poll = s.inner + 14;
+    s.image.word_at(THREAD + 0x18, poll);
+    let (walk, frames) = s.walk_from::<X86_64>(registers, 16);
+    assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
+    // No poll is there.
+    s.image.word_at(THREAD + 0x18, poll - 1);
+    let (walk, _) = s.walk_from::<X86_64>(registers, 16);
+    assert_eq!((walk.frames, walk.end), (0, End::Failed(Failure::Stub)));
+}
+
+#[test]
 fn barrier_at_the_entry_keeps_a_word_above_its_frame_pointer() {
     let mut s = scene();
     let barrier = stub(&mut s.image, 9, b"StubRoutines (1)\0");
@@ -324,26 +364,35 @@ fn walk_in_handler<A: Arch>(s: &Scene, blocked_signals: u64) -> (Walk, Vec<CallF
     s.walk_thread::<A>(&thread, 16)
 }
 
-#[test]
-fn handler_of_another_signal_is_stepped_over() {
-    let mut s = scene();
-    let (frame, restorer) = (SP - 0x480, 0x5555_0000_1000);
+const RESTORER: usize = 0x5555_0000_1000;
+
+/// What the kernel leaves at `frame` where it calls a handler that interrupts `pc`.
+fn interrupt(s: &mut Scene, frame: usize, blocked_signals: usize, sp: usize, pc: usize) {
     s.image.put(
-        restorer,
+        RESTORER,
         &[0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05], // mov rax, 15; syscall
     );
-    // What an earlier call has left: a return address of Java code.
-    s.image.word_at(frame - 8, s.outer_return);
-    s.image.word_at(frame + 0x300, s.outer_return);
-    s.image.word_at(frame, restorer);
+    s.image.word_at(frame, RESTORER);
     s.image.word_at(frame + 8, 7);
     s.image.word_at(frame + 16, 0);
     for register in 0..15 {
         s.image.word_at(frame + 48 + 8 * register, 0x1234);
     }
-    s.image.word_at(frame + 48 + 8 * 15, SP);
-    s.image.word_at(frame + 48 + 8 * 16, s.inner + 6);
+    s.image.word_at(frame + 48 + 8 * 15, sp);
+    s.image.word_at(frame + 48 + 8 * 16, pc);
+    s.image.word_at(frame + 304, blocked_signals);
     s.image.u32_at(frame + 312, HANDLED);
+}
+
+#[test]
+fn handler_of_another_signal_is_stepped_over() {
+    let mut s = scene();
+    let frame = SP - 0x480;
+    // What an earlier call has left: a return address of Java code.
+    s.image.word_at(frame - 8, s.outer_return);
+    s.image.word_at(frame + 0x300, s.outer_return);
+    let inner = s.inner + 6;
+    interrupt(&mut s, frame, 0, SP, inner);
     let (walk, frames) = walk_in_handler::<X86_64>(&s, 1 << 63);
     assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
     assert_eq!(walk.top, Top::Compiled);
@@ -356,13 +405,28 @@ fn handler_of_another_signal_is_stepped_over() {
         (8, 7, 8),
         (16, 0, 1),
         (sp, SP, SP - 0x600),
-        (0, restorer, restorer + 16),
+        (0, RESTORER, RESTORER + 16),
     ] {
         s.image.word_at(frame + at, wrong);
         let (walk, _) = walk_in_handler::<X86_64>(&s, 1 << 63);
         assert_ne!(walk.top, Top::Compiled, "at {at}");
         s.image.word_at(frame + at, right);
     }
+}
+
+#[test]
+fn handler_within_a_handler_is_stepped_over() {
+    let mut s = scene();
+    let (within, frame) = (SP - 0x4c0, SP - 0x200);
+    let inner = s.inner + 6;
+    interrupt(&mut s, within, 1 << 63, SP - 0x280, RESTORER + 0x100);
+    interrupt(&mut s, frame, 0, SP, inner);
+    let (walk, frames) = walk_in_handler::<X86_64>(&s, 1 << 63);
+    assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
+    // The one that the handler has interrupted is no handler: the other ran before.
+    s.image.word_at(within + 304, 0);
+    let (walk, _) = walk_in_handler::<X86_64>(&s, 1 << 63);
+    assert_ne!(walk.top, Top::Compiled);
 }
 
 #[test]
@@ -379,6 +443,7 @@ fn aarch64_handler_of_another_signal_is_stepped_over() {
     s.image.word_at(frame + 312 + 8 * 30, s.outer_return);
     s.image.word_at(frame + 312 + 8 * 31, SP + 32);
     s.image.word_at(frame + 312 + 8 * 32, s.inner);
+    s.image.word_at(frame + 168, 0);
     let (walk, frames) = walk_in_handler::<Aarch64>(&s, 1 << 63);
     assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
     s.image.word_at(frame + 128 + 176 + 288, 0x4650_8001);

@@ -4,9 +4,9 @@ use super::chunks::YIELD_METHOD;
 use super::{
     ActiveWalk, Frame, FrameExit, MAX_FRAME, MAX_SAVED_WORDS, NATIVE_BCI, Step, called, failed,
 };
-use crate::arch::frame_state::{Arch, CompiledCode, FrameState};
+use crate::arch::frame_state::{Arch, Caller, CompiledCode, FrameState};
 use crate::code_cache::{Blob, BlobKind, resolve};
-use crate::debug_info::Scopes;
+use crate::debug_info::{PcDesc, Scopes};
 use crate::frame::FrameKind;
 use crate::memory::Memory;
 use crate::method::ValidMethod;
@@ -16,6 +16,8 @@ use crate::outcome::{End, Failure};
 const MAX_INLINED: usize = 128;
 /// Bytes of the deoptimization handler's code.
 const DEOPT_HANDLER: usize = 32;
+/// Bytes, at most, of the stub by which a compiled call reaches code that it does not name.
+const CALL_STUB: usize = 40;
 
 impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     pub(super) fn compiled(&mut self, frame: Frame, blob: &Blob) -> Step {
@@ -49,7 +51,13 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                 .ok_or(End::Failed(Failure::Fault))?;
             pc = self.stack(frame.sp.wrapping_add(offset as usize))?;
         }
-        self.note_scopes(&method, blob, pc, frame.exit)?;
+        let described = self.described(blob, pc, frame.exit);
+        if described.is_none()
+            && let Some(call) = self.call_stub(frame, blob)
+        {
+            return Ok(called(call));
+        }
+        self.note_scopes(&method, blob, described, frame.exit)?;
         self.caller(frame, blob)
     }
 
@@ -74,25 +82,43 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         Ok([handler, by_handle.unwrap_or(0)])
     }
 
-    /// The methods inlined at `pc`, innermost first.
-    fn note_scopes(
-        &mut self,
-        outer: &ValidMethod,
-        blob: &Blob,
-        pc: usize,
-        exit: FrameExit,
-    ) -> Result<(), End> {
+    /// The description of the code at `pc`, with the block that it is in.
+    fn described(&self, blob: &Blob, pc: usize, exit: FrameExit) -> Option<(Scopes, PcDesc)> {
         // A description belongs to the end of an instruction; the interrupted one has not ended.
         let wanted = if exit == FrameExit::Signal {
             pc.wrapping_add(1)
         } else {
             pc
         };
-        let scopes = Scopes::of(self.tables, self.memory, blob);
-        let found = scopes.and_then(|scopes| scopes.at_or_behind(self.memory, wanted));
-        let usable =
-            found.filter(|desc| desc.scope != 0 && (desc.exact || exit != FrameExit::Call));
-        let (Some(scopes), Some(desc)) = (scopes, usable) else {
+        let scopes = Scopes::of(self.tables, self.memory, blob)?;
+        let desc = scopes.at_or_behind(self.memory, wanted)?;
+        let is_usable = desc.scope != 0 && (desc.exact || exit != FrameExit::Call);
+        is_usable.then_some((scopes, desc))
+    }
+
+    /// The call whose stub is interrupted: code in the same block, by which the call reaches what
+    /// it does not name itself. The called method is not known there.
+    #[inline(never)]
+    fn call_stub(&self, frame: Frame, blob: &Blob) -> Option<Caller> {
+        if frame.exit != FrameExit::Signal {
+            return None;
+        }
+        let caller = self.frameless(frame)?;
+        let entered = self.call_target(caller.pc)?;
+        let is_here = (blob.code..blob.end).contains(&caller.pc)
+            && frame.pc.wrapping_sub(entered) < CALL_STUB;
+        (is_here && self.is_call_site(&caller)).then_some(caller)
+    }
+
+    /// Notes the methods inlined there, innermost first.
+    fn note_scopes(
+        &mut self,
+        outer: &ValidMethod,
+        blob: &Blob,
+        described: Option<(Scopes, PcDesc)>,
+        exit: FrameExit,
+    ) -> Result<(), End> {
+        let Some((scopes, desc)) = described else {
             if exit == FrameExit::Call {
                 return failed(Failure::Scope);
             }

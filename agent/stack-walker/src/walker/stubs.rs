@@ -6,7 +6,8 @@ use super::{
 };
 use crate::arch::frame_state::{Arch, Caller};
 use crate::arch::registers::Registers;
-use crate::code_cache::{Blob, BlobKind};
+use crate::code_cache::{Blob, BlobKind, Code};
+use crate::debug_info::Scopes;
 use crate::memory::Memory;
 use crate::outcome::{End, Failure};
 
@@ -58,6 +59,9 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         }
         if let Some(caller) = self.scanned(frame, blob) {
             return Ok(called_natively(caller));
+        }
+        if let Some(caller) = self.polling(frame) {
+            return Ok(called(caller));
         }
         // The stub by which the VM calls Java: on its way in or out.
         self.entry(frame).map_err(|end| {
@@ -180,6 +184,28 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             sp: at.wrapping_add(8),
             fp: saved,
         })
+    }
+
+    /// The compiled code that has polled for a safepoint. While the stub saves its registers, the slot
+    /// of its return address is still empty.
+    #[inline(never)]
+    fn polling(&self, frame: Frame) -> Option<Caller> {
+        let caller = self.framed(frame)?;
+        let pc = self
+            .thread
+            .java_thread
+            .wrapping_add(self.tables.saved_exception_pc);
+        let caller = Caller {
+            pc: self.load(pc).ok()?,
+            ..caller
+        };
+        let Code::Blob(blob) = self.tables.code_at(self.memory, caller.pc) else {
+            return None;
+        };
+        let scopes = Scopes::of(self.tables, self.memory, &blob)?;
+        let is_described = scopes.at_or_behind(self.memory, caller.pc)?.exact;
+        let above = self.complete(called(caller), blob.frame_size).ok()?;
+        (is_described && self.is_call_site(&above.caller())).then_some(caller)
     }
 
     /// Native code that Java calls without a record: its frames by their frame pointers, but not
