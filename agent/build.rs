@@ -16,10 +16,11 @@ use std::process::Command;
 const BEST: u8 = 9;
 /// Classes of the Java API that only an application uses: nobody can reach those of the agent's
 /// copy.
-const FOR_APPLICATIONS: [&str; 8] = [
+const FOR_APPLICATIONS: [&str; 9] = [
     "AgentControl",
     "ContextAware",
     "ContextEvents",
+    "RecordingContextFilter",
     "StrictContexts",
     "ScopeFinding",
     "WatchedScope",

@@ -8,6 +8,7 @@
 //! * `pipeline`: the path of a sample from `intake` through `rate_limit` and `tables` into
 //!   `recording_file`.
 //! * `tables`: keys of the data that events refer to: `names`, `contexts`, `redactions`.
+//! * [`label_cpu`]: what `status` tells of the labels meanwhile.
 //! * `recording_file`: chunks and files, with `files`, `begin`, `counters`, `unflushed`,
 //!   `chunk_memory`.
 
@@ -19,6 +20,7 @@ mod ended;
 mod environment;
 mod files;
 mod intake;
+pub(crate) mod label_cpu;
 mod names;
 #[cfg(feature = "oracle")]
 mod oracle;

@@ -34,6 +34,7 @@ use crate::options::{Engine, Options};
 use crate::os::stall_tolerant;
 use crate::output::ExistingFile;
 use crate::propagation;
+use crate::recorder::label_cpu::LabelCpu;
 use crate::recorder::sources::{RecordingStatus, Sources};
 use crate::recorder::writer::{Writer, WriterLease};
 use crate::registry::Registry;
@@ -92,6 +93,8 @@ pub(crate) struct Description {
     pub(crate) ratios: Option<String>,
     /// The counters of this recording, or of the last one; of the process before the first.
     pub(crate) counters: Snapshot,
+    /// The CPU time of its labels.
+    pub(crate) label_cpu: LabelCpu,
 }
 
 impl Session {
@@ -405,6 +408,7 @@ impl Session {
                 Some(start) => start.report(counters, recording.is_some()),
                 None => counters,
             },
+            label_cpu: status.label_cpu().clone(),
         }
     }
 

@@ -3,6 +3,7 @@
 use e2e::recording::weights_by;
 use e2e::workspace::root;
 use e2e::{Jdk, Jvm, TestDir, build};
+use std::collections::BTreeSet;
 use std::fs;
 
 /// What the recording says of the labelled CPU time lies where the sum of the costs does.
@@ -14,10 +15,21 @@ fn costs_of_requests_add_up_to_the_labelled_cpu_time() {
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=10ms,ctx=kind,file=app.jfr")
             .main("Costs", &["1000"])
-            .stop_recording_at_end()
             .run_ok();
         let weights = weights_by(&test_dir.recording().samples(), "kind");
-        for line in run.stdout.lines() {
+        let (metrics, costs): (Vec<_>, Vec<_>) = run
+            .stdout
+            .lines()
+            .partition(|line| line.starts_with("ctxagent_label"));
+        let told = |(kind, weight): (&Option<String>, &i64)| {
+            let labels = format!("attribute=\"kind\",value=\"{}\"", kind.as_ref()?);
+            let (seconds, rest) = (weight / 100, weight % 100);
+            let name = "ctxagent_label_cpu_seconds_total";
+            Some(format!("{name}{{{labels}}} {seconds}.{rest:02}0000000"))
+        };
+        let expected: BTreeSet<_> = weights.iter().filter_map(told).collect();
+        assert_eq!(expected, metrics.into_iter().map(str::to_owned).collect());
+        for line in costs {
             let words: Vec<&str> = line.split(' ').collect();
             let nanos = |word: &str| word.parse::<f64>().unwrap();
             let (cpu, min, max) = (nanos(words[1]), nanos(words[2]), nanos(words[3]));

@@ -57,6 +57,7 @@ fn endpoint_starts_dumps_and_stops() {
                 "dump",
                 "metrics/ctxagent.samples",
                 "metrics/ctxagent.recording",
+                "metrics/ctxagent.label.cpu",
                 "ctxagent/start",
                 "ctxagent/stop",
             ],
@@ -72,6 +73,12 @@ fn endpoint_starts_dumps_and_stops() {
         );
         let recording = &json(&output, "metrics/ctxagent.recording")["measurements"][0]["value"];
         assert_eq!(recording.as_f64(), Some(1.0));
+        let label = json(&output, "metrics/ctxagent.label.cpu");
+        assert_eq!(label["baseUnit"], "seconds");
+        let cpu = label["measurements"][0]["value"].as_f64();
+        assert!(cpu.is_some_and(|seconds| seconds > 0.1), "{jdk}: {label}");
+        let tags = label["availableTags"].to_string();
+        assert!(tags.contains("\"operation\"") && tags.contains("\"GET /orders/{id}\""));
         assert!(
             output.stdout.contains("ctxagent/start: 409 "),
             "{}",

@@ -8,6 +8,7 @@ use crate::metrics::Snapshot;
 use crate::network;
 use crate::options::StatusFormat;
 use crate::propagation;
+use crate::recorder::label_cpu::LabelCpu;
 use crate::session::{Description, Session, api_copies, jdk_recording};
 use schema::counter::Counter;
 use std::fmt::Write;
@@ -28,6 +29,8 @@ pub(crate) struct Status {
     lines: Vec<(String, String)>,
     /// Those that are not zero.
     counters: Vec<(Counter, u64)>,
+    /// The CPU time of each label.
+    label_cpu: LabelCpu,
 }
 
 impl Status {
@@ -76,6 +79,7 @@ impl Status {
             attributes: components.registry.names_from(0),
             lines,
             counters,
+            label_cpu: description.label_cpu,
         }
     }
 

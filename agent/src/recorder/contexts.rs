@@ -114,22 +114,37 @@ impl Contexts {
         if let Some(key) = self.values.get(&value) {
             return *key;
         }
-        let key = if id == OVERFLOW_ID {
-            recording.attribute_value(OTHER)
-        } else if id == DETACHED_ID {
-            recording.attribute_value(DETACHED)
-        } else {
-            // The dictionary can only lack an id if Java code wrote to the slab by itself.
-            let text = registry.value(id);
-            let written = text.as_deref().map(|text| redactions.text(how, text));
-            recording.attribute_value(written.as_deref().unwrap_or("(invalid)"))
-        };
+        let key = recording.attribute_value(&text(registry, redactions, how, id));
         self.values.insert(value, key);
         key
     }
 }
 
-fn is_raw(id: u32) -> bool {
+/// What is written for a value that is not raw; `None` if it must not be.
+pub(super) fn written(
+    registry: &Registry,
+    redactions: &Redactions,
+    slot: usize,
+    id: u32,
+) -> Option<String> {
+    let how = redactions.of(slot);
+    (how != Some(Redaction::Drop)).then(|| text(registry, redactions, how, id))
+}
+
+fn text(registry: &Registry, redactions: &Redactions, how: Option<Redaction>, id: u32) -> String {
+    match id {
+        OVERFLOW_ID => OTHER.to_owned(),
+        DETACHED_ID => DETACHED.to_owned(),
+        id => {
+            // The dictionary can only lack an id if Java code wrote to the slab by itself.
+            let value = registry.value(id);
+            let written = value.map(|value| redactions.text(how, &value).into_owned());
+            written.unwrap_or_else(|| "(invalid)".to_owned())
+        }
+    }
+}
+
+pub(super) fn is_raw(id: u32) -> bool {
     id & RAW_BIT != 0 && !matches!(id, OVERFLOW_ID | DETACHED_ID)
 }
 

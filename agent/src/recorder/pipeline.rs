@@ -42,6 +42,8 @@ pub(super) struct Pipeline {
     sweeper: Sweeper,
     /// Whether the clock of the JDK's recorder is to be noted.
     notes_clock: bool,
+    /// CPU time that one interval stands for.
+    interval_nanos: u64,
     tables: Tables,
     file: RecordingFile,
     #[cfg(feature = "oracle")]
@@ -74,6 +76,7 @@ impl Pipeline {
             ended: EndedThreads::default(),
             sweeper: Sweeper::default(),
             notes_clock: options.scopes.is_some(),
+            interval_nanos: u64::try_from(options.interval.as_nanos()).unwrap_or(0),
             tables,
             file,
             #[cfg(feature = "oracle")]
@@ -167,6 +170,9 @@ impl Pipeline {
             return self.write_wall(sample);
         }
         let thread = self.thread_of(sample);
+        let columns = self.file.recording.column_count();
+        let nanos = self.interval_nanos * u64::from(sample.weight);
+        self.tables.count_cpu(&sample.values, columns, nanos);
         let Some(weight) = self.limiters.cpu.take_u32(sample.weight) else {
             return self.status.counters.add(Counter::Ratelimited);
         };

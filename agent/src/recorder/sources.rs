@@ -1,5 +1,6 @@
 //! The inputs of the writer thread, and the state that it shares.
 
+use super::label_cpu::LabelCpu;
 use super::rate_limit::SampleRatios;
 use crate::events::EventCollector;
 use crate::hotspot::identity::Identity;
@@ -15,7 +16,7 @@ use signal_core::handler_state::HandlerState;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The sources of samples, events and names.
 #[derive(Clone)]
@@ -61,6 +62,7 @@ pub(crate) struct RecordingStatus {
     pub(crate) walker_off: AtomicBool,
     /// The ratios of `ratelimit`.
     pub(crate) ratios: SampleRatios,
+    label_cpu: Mutex<LabelCpu>,
     path: Mutex<PathBuf>,
     engine: Mutex<Option<Engine>>,
 }
@@ -72,6 +74,13 @@ impl RecordingStatus {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// The CPU time of its labels.
+    pub(crate) fn label_cpu(&self) -> MutexGuard<'_, LabelCpu> {
+        self.label_cpu
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The engine that samples CPU time, or did last.

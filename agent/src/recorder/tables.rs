@@ -1,7 +1,7 @@
 //! Keys of the current chunk for the data that events refer to: names, and attributes with their
 //! values.
 
-use super::contexts::Contexts;
+use super::contexts::{self, Contexts};
 use super::names::Names;
 use super::redactions::Redactions;
 use super::sources::{RecordingStatus, Sources};
@@ -74,6 +74,14 @@ impl Tables {
             values,
             columns,
         )
+    }
+
+    /// Adds the CPU time of a sample to that of its labels.
+    pub(super) fn count_cpu(&self, values: &Values, columns: usize, nanos: u64) {
+        let ids = values.ids.get(..columns).unwrap_or(&values.ids);
+        self.status.label_cpu().add(ids, nanos, |slot, id| {
+            contexts::written(self.registry, &self.redactions, slot, id)
+        });
     }
 
     /// The name of a slot's attribute, and the value behind an id that is not raw; `None` if there

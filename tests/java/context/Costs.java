@@ -1,3 +1,4 @@
+import io.ctxagent.AgentControl;
 import io.ctxagent.RecordingContext;
 import io.ctxagent.observe.RequestCosts;
 import java.time.Duration;
@@ -5,7 +6,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Requests that tell their costs: {@code MILLIS} of CPU for each thread. Prints for each kind of
- * thread the sums of their CPU time and of its bounds, in nanoseconds.
+ * thread the sums of their CPU time and of its bounds, in nanoseconds. Stops the recording, and
+ * prints the metrics that have labels.
  */
 public final class Costs {
     private static final int THREADS = 4;
@@ -18,6 +20,11 @@ public final class Costs {
                 load(virtual, nanos);
             }
         }
+        AgentControl.execute("stop");
+        String metrics = AgentControl.execute("status,format=prometheus");
+        metrics.lines()
+                .filter(line -> line.startsWith("ctxagent_label"))
+                .forEach(System.out::println);
     }
 
     private static void load(boolean virtual, long nanos) throws Exception {

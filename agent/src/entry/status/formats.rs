@@ -3,9 +3,11 @@
 //! `docs/user-guide/options.md` names every field and metric.
 
 use super::Status;
+use crate::recorder::label_cpu::ValueTime;
 use schema::counter::{Class, Counter};
 use std::fmt::Write;
 
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 impl Status {
@@ -86,6 +88,20 @@ impl Status {
                 "# TYPE ctxagent_{name}{end} {kind}\nctxagent_{name}{end} {value}"
             );
         }
+        text.push_str("# TYPE ctxagent_label_cpu_seconds_total counter\n");
+        for (name, times) in self.attributes.iter().zip(self.label_cpu.by_slot()) {
+            for ValueTime { value, nanos, .. } in times {
+                // Others of the escapes of JSON are unknown there.
+                let value = value.replace(char::is_control, "\u{fffd}");
+                let _ = writeln!(
+                    text,
+                    "ctxagent_label_cpu_seconds_total{{attribute=\"{name}\",value={}}} {}.{:09}",
+                    quoted(&value),
+                    nanos / NANOS_PER_SECOND,
+                    nanos % NANOS_PER_SECOND,
+                );
+            }
+        }
         text
     }
 }
@@ -113,6 +129,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recorder::label_cpu::LabelCpu;
     use std::time::Duration;
 
     fn recording() -> Status {
@@ -124,6 +141,7 @@ mod tests {
             attributes: vec!["tenant".into(), "route".into()],
             lines: vec![("engine".to_owned(), "percpu".to_owned())],
             counters: vec![(Counter::LostNoSlot, 3)],
+            label_cpu: LabelCpu::of(1, "/a\n\"b\\", 1_230_000_000),
         }
     }
 
@@ -169,5 +187,15 @@ mod tests {
                 .prometheus()
                 .contains("ctxagent_lost_no_slot_total 3\n")
         );
+    }
+
+    #[test]
+    fn labels_are_a_metric_with_attribute_and_value() {
+        let metrics = recording().prometheus();
+        assert!(metrics.ends_with(
+            "# TYPE ctxagent_label_cpu_seconds_total counter\n\
+             ctxagent_label_cpu_seconds_total{attribute=\"route\",\
+             value=\"/a\u{fffd}\\\"b\\\\\"} 1.230000000\n"
+        ));
     }
 }
