@@ -82,7 +82,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         Ok([handler, by_handle.unwrap_or(0)])
     }
 
-    /// The description of the code at `pc`, with the block that it is in.
+    /// The description of the code at `pc`, with the tables that it is in.
     fn described(&self, blob: &Blob, pc: usize, exit: FrameExit) -> Option<(Scopes, PcDesc)> {
         // A description belongs to the end of an instruction; the interrupted one has not ended.
         let wanted = if exit == FrameExit::Signal {

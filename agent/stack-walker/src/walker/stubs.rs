@@ -202,6 +202,9 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         let Code::Blob(blob) = self.tables.code_at(self.memory, caller.pc) else {
             return None;
         };
+        if blob.kind != BlobKind::Nmethod {
+            return None;
+        }
         let scopes = Scopes::of(self.tables, self.memory, &blob)?;
         let is_described = scopes.at_or_behind(self.memory, caller.pc)?.exact;
         let above = self.complete(called(caller), blob.frame_size).ok()?;
