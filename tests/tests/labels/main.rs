@@ -52,7 +52,7 @@ fn requests_of_the_jdk_server_have_their_route() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir).without_api().flag("-Xcheck:jni");
         let jvm = jvm.agent("start,interval=1ms,file=app.jfr,labels=route");
-        let run = jvm.main("Served", &["150", kind]).run_ok();
+        let run = jvm.main("Served", &["100", kind]).run_ok();
         assert!(run.agent_lines().is_empty(), "{jdk} {kind}: {}", run.stderr);
         let samples = test_dir.recording().samples();
         assert_labelled(&samples, "Served.orders", "operation", Some("GET /orders"));
@@ -68,7 +68,7 @@ fn server_that_runs_gets_labels_by_an_attach() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir).without_api();
-        let jvm = jvm.main("Served", &["150", "platform", "attached"]).start();
+        let jvm = jvm.main("Served", &["60", "platform", "attached"]).start();
         jvm.wait_for_line("ready");
         let file = test_dir.file("app.jfr");
         let start = format!("start,interval=1ms,labels=route,file={}", file.display());
@@ -121,7 +121,7 @@ fn calls_of_grpc_have_their_method() {
             jdk,
             &test_dir,
             "labels=route",
-            &["service.GrpcService", "150", kind],
+            &["service.GrpcService", "80", kind],
         );
         let samples = test_dir.recording().samples();
         assert_rows_of_page("service.GrpcService", &samples);
@@ -131,7 +131,7 @@ fn calls_of_grpc_have_their_method() {
         assert_labelled(&samples, "service.GrpcService.list", "operation", list);
         let add = Some("shop.Orders/Add");
         assert_labelled(&samples, "service.GrpcService$1.onNext", "operation", add);
-        // None of the 150 names that a client has invented.
+        // None of the 80 names that a client has invented.
         let operations = operations(&samples);
         assert_eq!(
             operations,
@@ -145,7 +145,7 @@ fn calls_of_grpc_have_their_method() {
 fn records_of_kafka_have_their_topic() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let program = ["service.KafkaService", "200"];
+        let program = ["service.KafkaService", "120"];
         served(jdk, &test_dir, "labels=route", &program);
         let samples = test_dir.recording().samples();
         let expected = [
@@ -167,7 +167,7 @@ fn requests_of_jersey_have_the_template_of_their_path() {
             jdk,
             &test_dir,
             "labels=route",
-            &["service.JerseyService", "150"],
+            &["service.JerseyService", "30"],
         );
         let samples = test_dir.recording().samples();
         assert_rows_of_page("service.JerseyService", &samples);
@@ -265,7 +265,7 @@ fn spring_requests_have_the_pattern_of_their_route() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
         let test_dir = TestDir::new();
         let virtual_threads = format!("--spring.threads.virtual.enabled={}", kind == "virtual");
-        let program = ["service.SpringService", "100", &virtual_threads];
+        let program = ["service.SpringService", "60", &virtual_threads];
         served(jdk, &test_dir, "labels=route", &program);
         assert_spring_labels(&test_dir);
     }
@@ -277,7 +277,7 @@ fn spring_requests_with_servlets_of_javax_have_the_pattern_of_their_route() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir).javax_services();
-        let program = ["service.SpringService", "100"];
+        let program = ["service.SpringService", "60"];
         served_by(jdk, jvm, "labels=route", &program);
         assert_spring_labels(&test_dir);
     }
@@ -323,7 +323,7 @@ fn assert_spring_labels(test_dir: &TestDir) {
     ];
     assert_operations(&samples, "service.SpringService", &expected);
     assert_early_samples_get_the_route(test_dir);
-    // 100 paths that are not there are one label.
+    // 60 paths that are not there are one label.
     let operations = operations(&samples);
     let known = [
         "GET",
@@ -343,7 +343,7 @@ fn reactive_requests_have_the_pattern_of_their_route_on_each_thread() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let reactive = "--spring.main.web-application-type=reactive";
-        let program = ["service.WebFluxService", "30", reactive];
+        let program = ["service.WebFluxService", "20", reactive];
         served(jdk, &test_dir, "labels=route,propagate=all", &program);
         let samples = test_dir.recording().samples();
         assert_routes(
@@ -372,7 +372,7 @@ fn reactive_requests_have_the_pattern_of_their_route_on_each_thread() {
 fn requests_of_jetty_have_the_pattern_of_their_servlet() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let program = ["service.JettyService", "200"];
+        let program = ["service.JettyService", "100"];
         served(jdk, &test_dir, "labels=route", &program);
         assert_jetty_labels(&test_dir);
         // Jetty 10.
@@ -401,7 +401,7 @@ fn keys_of_loggers_that_are_asked_for_become_attributes() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let labels = "labels=mdc:tenant+mdc:user";
-        served(jdk, &test_dir, labels, &["service.LoggedService", "1500"]);
+        served(jdk, &test_dir, labels, &["service.LoggedService", "600"]);
         let samples = test_dir.recording().samples();
         let cut = "x".repeat(255);
         let of = |method: &str, attribute: &str, value| {
