@@ -16,11 +16,12 @@ use std::process::Command;
 const BEST: u8 = 9;
 /// Classes of the Java API that only an application uses: nobody can reach those of the agent's
 /// copy.
-const FOR_APPLICATIONS: [&str; 9] = [
+const FOR_APPLICATIONS: [&str; 10] = [
     "AgentControl",
     "ContextAware",
     "ContextEvents",
     "RecordingContextFilter",
+    "Labels",
     "StrictContexts",
     "ScopeFinding",
     "WatchedScope",

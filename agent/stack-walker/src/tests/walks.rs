@@ -415,6 +415,18 @@ fn handler_of_another_signal_is_stepped_over() {
 }
 
 #[test]
+fn frame_of_a_signal_that_lies_within_an_older_one_counts() {
+    let mut s = scene();
+    let (older, frame) = (SP - 0x4c0, SP - 0x300);
+    let (inner, outer) = (s.inner + 6, s.outer_return);
+    // A handler that ran before, when the stack was deeper, in front of the one that runs.
+    interrupt(&mut s, older, 0, SP - 0x100, outer);
+    interrupt(&mut s, frame, 0, SP, inner);
+    let (walk, frames) = walk_in_handler::<X86_64>(&s, 1 << 63);
+    assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
+}
+
+#[test]
 fn handler_within_a_handler_is_stepped_over() {
     let mut s = scene();
     let (within, frame) = (SP - 0x4c0, SP - 0x200);

@@ -83,7 +83,12 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     }
 
     /// The description of the code at `pc`, with the tables that it is in.
-    fn described(&self, blob: &Blob, pc: usize, exit: FrameExit) -> Option<(Scopes, PcDesc)> {
+    pub(super) fn described(
+        &self,
+        blob: &Blob,
+        pc: usize,
+        exit: FrameExit,
+    ) -> Option<(Scopes, PcDesc)> {
         // A description belongs to the end of an instruction; the interrupted one has not ended.
         let wanted = if exit == FrameExit::Signal {
             pc.wrapping_add(1)

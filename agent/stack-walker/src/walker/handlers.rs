@@ -7,13 +7,12 @@
 //! whose handler then runs within the one that waits for it.
 
 use super::{InterruptedThread, StackWalker};
-use crate::arch::frame_state::Arch;
+use crate::arch::frame_state::{Arch, SignalFrame};
 use crate::arch::registers::Registers;
 use crate::memory::Memory;
-use core::iter;
 
-/// Words of a handler's own frames at most.
-const MAX_HANDLER_WORDS: usize = 512;
+/// Bytes of a handler's own frames at most, and of what the kernel leaves where it calls one.
+const MAX_HANDLER: usize = 4096;
 /// Bytes of a signal's frame, up to the last word that is read, at most.
 const SIGNAL_FRAME: usize = 1024;
 
@@ -27,10 +26,15 @@ impl<M: Memory> StackWalker<M> {
         &self,
         thread: &InterruptedThread,
     ) -> Option<InterruptedThread> {
-        let next = |above: &InterruptedThread| self.below_handler::<A>(above);
-        iter::successors(next(thread), next)
-            .take(MAX_HANDLERS)
-            .last()
+        let mut found = None;
+        for _ in 0..MAX_HANDLERS {
+            let below = self.below_handler::<A>(found.as_ref().unwrap_or(thread));
+            if below.is_none() {
+                break;
+            }
+            found = below;
+        }
+        found
     }
 
     /// The same of the handler that was called last.
@@ -44,11 +48,20 @@ impl<M: Memory> StackWalker<M> {
             Some(bit @ ..64) => thread.blocked_signals & (1u64.wrapping_shl(bit)) != 0,
             _ => false,
         };
-        let frame = (sp..last)
-            .step_by(8)
-            .take(MAX_HANDLER_WORDS)
-            .filter_map(|at| A::signal_frame(&self.memory, at..thread.stack_high))
-            .find(|frame| is_blocked(frame.signal))?;
+        let mut found: Option<SignalFrame> = None;
+        let most = last.min(sp.saturating_add(2 * MAX_HANDLER));
+        let mut end = most.min(sp.saturating_add(MAX_HANDLER));
+        let mut at = sp;
+        while at < end {
+            let frame = A::signal_frame(&self.memory, at..thread.stack_high);
+            if let Some(frame) = frame.filter(|frame| is_blocked(frame.signal)) {
+                // Another one within it would have overwritten it: then that one counts.
+                end = most.min(frame.registers.sp);
+                found = Some(frame);
+            }
+            at = at.wrapping_add(8);
+        }
+        let frame = found?;
         Some(InterruptedThread {
             registers: frame.registers,
             blocked_signals: frame.blocked_signals,

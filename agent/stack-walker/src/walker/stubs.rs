@@ -7,7 +7,6 @@ use super::{
 use crate::arch::frame_state::{Arch, Caller};
 use crate::arch::registers::Registers;
 use crate::code_cache::{Blob, BlobKind, Code};
-use crate::debug_info::Scopes;
 use crate::memory::Memory;
 use crate::outcome::{End, Failure};
 
@@ -205,10 +204,9 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         if blob.kind != BlobKind::Nmethod {
             return None;
         }
-        let scopes = Scopes::of(self.tables, self.memory, &blob)?;
-        let is_described = scopes.at_or_behind(self.memory, caller.pc)?.exact;
+        self.described(&blob, caller.pc, FrameExit::Call)?;
         let above = self.complete(called(caller), blob.frame_size).ok()?;
-        (is_described && self.is_call_site(&above.caller())).then_some(caller)
+        self.is_call_site(&above.caller()).then_some(caller)
     }
 
     /// Native code that Java calls without a record: its frames by their frame pointers, but not
