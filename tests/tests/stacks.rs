@@ -184,9 +184,9 @@ fn stacks_of_resumed(jdk: Jdk, collector: &[&str]) -> (usize, usize) {
         .flag("-XX:CompileCommand=dontinline,Work.spin");
     let jvm = collector.iter().fold(jvm, |jvm, flag| jvm.flag(flag));
     jvm.main("Resumed", &["8", "20", "1500"]).run().success();
-    let samples = distinct(test_dir.recording().samples());
+    let samples = test_dir.recording().samples();
     let mut counts = (0, 0);
-    for sample in &samples {
+    for sample in distinct(samples.iter().collect()) {
         let frames = sample.frames();
         let is_descend = |frame: &String| frame == "Resumed.descend";
         // Without a label the thread is on its way; without the method there is no stack at all.
@@ -397,7 +397,7 @@ fn handler_of_another_signal_is_in_no_stack() {
 }
 
 /// One sample can be several events, more of them the busier the machine is.
-fn distinct(mut samples: Vec<Event>) -> Vec<Event> {
+fn distinct(mut samples: Vec<&Event>) -> Vec<&Event> {
     samples.dedup_by_key(|sample| sample.start_nanos());
     samples
 }
@@ -435,7 +435,7 @@ fn assert_known_chains(
             "{recorder}: label {label:?}, cut: {is_cut}: {}",
             difference(event, &chain, &possible)
         );
-        if is_cut { &mut cut } else { &mut whole }.push(event.clone());
+        if is_cut { &mut cut } else { &mut whole }.push(event);
     }
     let counts = (whole.len(), whole.len() + cut.len());
     assert!(counts.1 > 50, "{recorder}: {} samples", counts.1);
