@@ -237,3 +237,14 @@ fn service_runs_on_where_nothing_can_be_recorded() {
         .filter_map(|counter| counter.name().strip_prefix("lost."));
     assert_eq!(reasons, counters.collect());
 }
+
+/// Whenever a registry comes, it has the labels of the recording that is told of, and no others.
+#[test]
+fn each_registry_has_the_labels_of_the_present_recording() {
+    let test_dir = TestDir::new();
+    let jvm = Jvm::new(Jdk::main(), &test_dir).starter().agent("");
+    let output = jvm.main("io.ctxagent.spring.Registries", &[]).run_ok();
+    let expected = "early: [acme]\nlate: [acme]\n\
+        early: [glo \"b\\ex]\nlate: [glo \"b\\ex]\n";
+    assert_eq!(output.stdout, expected);
+}

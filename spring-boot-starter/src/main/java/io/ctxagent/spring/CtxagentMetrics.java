@@ -10,13 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
-/**
- * Meters of the agent's health, 0 without an agent, and of the CPU time of each label. The agent
- * bounds the number of labels.
- */
+/** Meters of the agent's health, 0 without an agent, and of the CPU time of each label. */
 class CtxagentMetrics implements MeterBinder {
     /** The agent's counters {@code lost.*}; a test compares them. */
     private static final List<String> REASONS =
@@ -24,17 +19,14 @@ class CtxagentMetrics implements MeterBinder {
 
     private static final long MAX_AGE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private static final Pattern LABEL = Pattern.compile(
-            "ctxagent_label_cpu_seconds_total\\{attribute=\"(.*?)\",value=\"(.*)\"}");
-
-    private final List<MeterRegistry> registries = new CopyOnWriteArrayList<>();
+    private final List<LabelMeters> labels = new CopyOnWriteArrayList<>();
 
     private Map<String, Double> values = Map.of();
     private long readAtNanos = System.nanoTime() - MAX_AGE_NANOS;
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        registries.add(registry);
+        labels.add(new LabelMeters(registry, this::value));
         Gauge.builder("ctxagent.recording", this, meters -> meters.value("ctxagent_recording"))
                 .description("1 while a recording runs")
                 .register(registry);
@@ -55,29 +47,11 @@ class CtxagentMetrics implements MeterBinder {
     private synchronized double value(String name) {
         long now = System.nanoTime();
         if (now - readAtNanos >= MAX_AGE_NANOS) {
-            Map<String, Double> last = values;
             values = read();
             readAtNanos = now;
-            values.keySet().stream().filter(it -> !last.containsKey(it)).forEach(this::addLabel);
+            labels.forEach(meters -> meters.follow(values.keySet()));
         }
         return values.getOrDefault(name, 0.0);
-    }
-
-    /** Adds the meter of a label; nothing if the agent's metric is another one. */
-    private void addLabel(String metric) {
-        Matcher label = LABEL.matcher(metric);
-        if (!label.matches()) {
-            return;
-        }
-        String value = label.group(2).replaceAll("\\\\(.)", "$1");
-        for (MeterRegistry registry : registries) {
-            FunctionCounter.builder("ctxagent.label.cpu", this, meters -> meters.value(metric))
-                    .description("CPU time of the samples with this label")
-                    .baseUnit("seconds")
-                    .tag("attribute", label.group(1))
-                    .tag("value", value)
-                    .register(registry);
-        }
     }
 
     private static Map<String, Double> read() {
