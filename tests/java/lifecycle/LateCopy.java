@@ -24,6 +24,10 @@ public final class LateCopy {
     public static final class Provider implements ContextRegistration {
         @Override
         public void register() {
+            // The other copy finds this provider too, and would make a third one, and so on.
+            if (System.setProperty("late.copy", "made") != null) {
+                return;
+            }
             try {
                 Function<String, Object> other =
                         Lifecycle.half(Arrays.copyOf(Lifecycle.classPath(), 2));
