@@ -200,13 +200,14 @@ impl Process {
         }
     }
 
-    /// Waits until `condition` holds, which takes its own time to find out; fails at the time limit
+    /// Waits until `condition` holds, which is looked at each millisecond; fails at the time limit
     /// or when the process ends.
     pub fn wait_until(&self, what: &str, mut condition: impl FnMut() -> bool) {
         while !condition() {
-            let ended = self.shared.state.lock().unwrap().status.is_some();
+            let next = Instant::now() + Duration::from_millis(1);
+            let ended = self.wait_before(next, |state| state.status);
             assert!(
-                !ended,
+                ended.is_none(),
                 "{} ended before: {what}\n{}",
                 self.name,
                 self.transcript()

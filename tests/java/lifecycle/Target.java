@@ -34,11 +34,15 @@ public final class Target {
         System.out.println("burners used " + used.get() + " ns");
     }
 
-    /** Uses CPU time until a file {@code done} is in the working directory. */
+    /**
+     * Uses half of a core until a file {@code done} is in the working directory: the other half is
+     * for those who command it.
+     */
     private static void serve() throws InterruptedException {
         Threads.startDaemon("server", () -> {
             while (true) {
                 spin(100_000);
+                Thread.sleep(1);
             }
         });
         System.out.println("ready");

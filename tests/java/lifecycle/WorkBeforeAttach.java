@@ -4,8 +4,8 @@ import java.util.List;
 
 /**
  * Threads that work under a context from before the agent is there until a file {@code done} is in
- * the working directory: one by one builder all the time. On JDK 21 and later one is virtual.
- * {@code alone}: only that one.
+ * the working directory, half of the time: one by one builder. On JDK 21 and later one is virtual.
+ * {@code alone}: only the one by one builder.
  */
 public final class WorkBeforeAttach {
     private static volatile boolean done;
@@ -19,7 +19,8 @@ public final class WorkBeforeAttach {
         }
         threads.add(Threads.start("late-builder", () -> {
             while (!done) {
-                early.run(() -> Work.spin(200_000));
+                early.run(() -> Work.spin(100_000));
+                Thread.sleep(1);
             }
         }));
         if (Threads.hasVirtual() && !alone) {
@@ -32,12 +33,12 @@ public final class WorkBeforeAttach {
         System.out.println("finished");
     }
 
-    private static void work(String kind) {
+    private static void work(String kind) throws InterruptedException {
         while (!done) {
             try (RecordingContext context = RecordingContext.where("kind", kind).build()) {
-                Work.spin(200_000);
+                Work.spin(100_000);
             }
-            Thread.yield();
+            Thread.sleep(1);
         }
     }
 }
