@@ -92,7 +92,7 @@ fn redefinition_under_load_keeps_names_and_lines() {
 #[test]
 fn lines_follow_the_new_version() {
     const DOWN: i64 = 1000;
-    for (jdk, run) in runs(&["6000", "moved"]) {
+    for (jdk, run) in runs(&["2000", "moved"]) {
         let (mut old, mut new) = (0, Vec::new());
         for sample in &run.samples {
             let frames = sample.placed_frames().iter();

@@ -347,7 +347,7 @@ fn work_that_outlives_its_request_is_detached() {
         let options =
             format!("start,propagate=all,detach={detach},interval=1ms,file=app.jfr,ctx=tenant");
         let jvm = Jvm::new(Jdk::main(), &test_dir).agent(&options);
-        let jvm = jvm.main("Detached", &["3"]);
+        let jvm = jvm.main("Detached", &["2"]);
         jvm.stop_recording_at_end().run_ok();
         let mut samples = test_dir.recording().samples();
         samples.sort_by_key(Event::start_nanos);
