@@ -112,6 +112,8 @@ public class WebFluxService {
     }
 
     public static void main(String[] args) throws Exception {
+        // It would wait ten seconds for connections that its client keeps.
+        System.setProperty("server.shutdown", "immediate");
         try (var context = SpringApplication.run(WebFluxService.class, args)) {
             int port = ((WebServerApplicationContext) context).getWebServer().getPort();
             int requests = Integer.parseInt(args[0]);
