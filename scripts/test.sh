@@ -14,7 +14,7 @@
 set +e # goes on after a failure
 
 passed=0
-logs_of_cargo=()
+logs_of_cargo=() logs_of_gradle=()
 logs=target/test-logs
 mkdir -p "$logs"
 
@@ -83,6 +83,20 @@ failures() {
   ' "$1"
 }
 
+# java_failures LOG: the same of JUnit's tests: "CLASS > NAME FAILED" of Gradle's runner, "1)
+# NAME(CLASS)" of JUnit's own. What a test said ends at the first empty line.
+java_failures() {
+  awk '
+    /^[^ ]+ > [^ ]+ FAILED$/ { print "== failed: " $1 "." $3; left = 12; next }
+    /^[0-9]+\) [^ ]+\([^ ]+\)$/ {
+      split($2, parts, /[()]/)
+      print "== failed: " parts[2] "." parts[1]; left = 12; next
+    }
+    /^$/ { left = 0 }
+    left-- > 0 { print "   " substr($0, 1, 2000) }
+  ' "$1"
+}
+
 # Attribute $1 of every <testsuite> in JUnit's files, added up.
 junit_sum() {
   local sum
@@ -93,6 +107,7 @@ junit_sum() {
 
 java_tests() {
   local log=$logs/java.log code tests bad runner_good runner_bad
+  logs_of_gradle+=("$log")
   # The files of an older run must not be counted.
   rm -rf java-api/build/test-results
   JAVA_HOME=$CTXAGENT_GRADLE_JDK "$CTXAGENT_GRADLE" --console=plain --continue cleanTest \
@@ -110,6 +125,17 @@ java_tests() {
   count java $((tests - bad)) $((bad)) "$code"
 }
 
+# In its own directory: the flag changes every crate. What a model spends its time in is optimised,
+# and not what loom logs with.
+loom_tests() {
+  local crate options=()
+  for crate in signal-core stack-walker loom generator; do
+    options+=(--config "profile.test.package.$crate.opt-level=2")
+  done
+  RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo_tests loom "${options[@]}" \
+    -p signal-core -p stack-walker --test loom
+}
+
 e2e_tests() {
   # Now, and not beside a test that has a time limit.
   if ! cargo run --quiet -p e2e --example prepare; then
@@ -117,7 +143,8 @@ e2e_tests() {
     return
   fi
   # Each test starts a JVM that wants a core or two for itself.
-  RUST_TEST_THREADS=${RUST_TEST_THREADS:-2} cargo_tests e2e -p e2e -- --show-output
+  CTXAGENT_PREPARED=1 RUST_TEST_THREADS=${RUST_TEST_THREADS:-2} cargo_tests e2e -p e2e -- \
+    --show-output
 }
 
 aarch64_tests() {
@@ -155,9 +182,7 @@ elif load_tools; then
   say "build"
   if (build_agent); then
     group rust && cargo_tests rust --workspace --exclude e2e
-    # Its own directory: the flag changes every crate.
-    group rust && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom \
-      CARGO_PROFILE_TEST_OPT_LEVEL=2 cargo_tests loom -p signal-core -p stack-walker --test loom
+    group rust && loom_tests
     group java && java_tests
     group e2e && e2e_tests
   else
@@ -168,5 +193,6 @@ else
 fi
 
 for log in "${logs_of_cargo[@]}"; do failures "$log"; done
+for log in "${logs_of_gradle[@]}"; do java_failures "$log"; done
 echo "$passed passed, $failed failed"
 [[ $failed -eq 0 ]]
