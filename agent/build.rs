@@ -1,5 +1,6 @@
-//! Compiles the Java classes that the agent carries for `labels=`: what its hooks call, and a copy
-//! of the Java API. Without a Java compiler the agent has none, and says so where they are wanted.
+//! Packs the Java classes that the agent carries: those of the boot loader (`src/jvm/*.class`), and
+//! those of `labels=`, which it compiles: what its hooks call, and a copy of the Java API. Without a
+//! Java compiler the agent has none of the latter, and says so where they are wanted.
 
 #![expect(
     clippy::unwrap_used,
@@ -35,6 +36,7 @@ fn main() {
     for directory in ["main", "direct", "labels"] {
         println!("cargo::rerun-if-changed=../java-api/src/{directory}");
     }
+    println!("cargo::rerun-if-changed=src/jvm");
     println!("cargo::rerun-if-env-changed=CTXAGENT_JAVAC_HOME");
     println!("cargo::rerun-if-env-changed=JAVA_HOME");
     let classes = out.join("classes");
@@ -44,22 +46,29 @@ fn main() {
         Ok(()) => {}
         Err(why) => println!("cargo::warning=the agent gets no classes for labels=: {why}"),
     }
-    let mut bundle = Vec::new();
-    for (name, bytes) in class_files(&classes) {
+    let is_wanted = |(name, _): &(String, Vec<u8>)| {
         let class = name.strip_prefix("io/ctxagent/").unwrap_or_default();
-        if FOR_APPLICATIONS.iter().any(|one| class.starts_with(one)) {
-            continue;
-        }
+        !FOR_APPLICATIONS.iter().any(|one| class.starts_with(one))
+    };
+    let of_labels = class_files(&classes).into_iter().filter(is_wanted);
+    fs::write(out.join("labels.bin"), packed(of_labels)).unwrap();
+    let of_boot_loader = class_files(Path::new("src/jvm")).into_iter();
+    fs::write(out.join("boot.bin"), packed(of_boot_loader)).unwrap();
+}
+
+/// Names and class files as `src/jvm/class_bundle.rs` reads them; empty without any.
+fn packed(classes: impl Iterator<Item = (String, Vec<u8>)>) -> Vec<u8> {
+    let mut bundle = Vec::new();
+    for (name, bytes) in classes {
         bundle.extend(length(name.len()));
         bundle.extend(name.as_bytes());
         bundle.extend(length(bytes.len()));
         bundle.extend(bytes);
     }
-    let mut packed = Vec::new();
-    if !bundle.is_empty() {
-        packed = miniz_oxide::deflate::compress_to_vec(&bundle, BEST);
+    if bundle.is_empty() {
+        return bundle;
     }
-    fs::write(out.join("labels.bin"), packed).unwrap();
+    miniz_oxide::deflate::compress_to_vec(&bundle, BEST)
 }
 
 fn length(bytes: usize) -> [u8; 4] {
@@ -125,7 +134,10 @@ fn class_files(directory: &Path) -> Vec<(String, Vec<u8>)> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 directories.push(path);
-            } else {
+            } else if path
+                .extension()
+                .is_some_and(|extension| extension == "class")
+            {
                 let name = path.strip_prefix(directory).unwrap().with_extension("");
                 let Some(name) = name.to_str() else {
                     panic!("class name {}", path.display());

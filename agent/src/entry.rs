@@ -13,6 +13,7 @@
 pub(crate) mod agent;
 pub(crate) mod callbacks;
 pub(crate) mod commands;
+mod event_entry;
 mod java_api;
 pub(crate) mod lifecycle;
 mod loader;

@@ -14,20 +14,24 @@
 mod alloc;
 mod gc;
 mod holder;
+mod hooked;
 mod late_label;
 mod lock;
 mod mark;
+mod pick_ratio;
 mod queue;
 mod scope;
 
 pub(crate) use gc::GcPause;
-pub(crate) use queue::{LateValue, MonitorHolder, ObservedEvent, Payload, ScopeTimes};
+pub(crate) use pick_ratio::PickRatio;
+pub(crate) use queue::{LateValue, MonitorHolder, ObservedEvent, ParkTimes, Payload, ScopeTimes};
 pub(crate) use scope::ScopeAnswer;
 
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::Jvmti;
 use crate::options::Options;
 use crate::threads::ThreadDirectory;
+use hooked::HookedEvents;
 use lock::LockEvents;
 use queue::{CallbackContext, EventQueue};
 use scope::Scopes;
@@ -42,6 +46,7 @@ pub(crate) struct EventCollector {
     queue: EventQueue,
     gc_pauses: gc::GcPauses,
     lock: LockEvents,
+    hooked: HookedEvents,
     scopes: Scopes,
     /// Whether a recording wants events.
     is_on: AtomicBool,
@@ -59,6 +64,7 @@ impl EventCollector {
             queue: EventQueue::new(jvmti, handler, threads),
             gc_pauses: gc::GcPauses::default(),
             lock: LockEvents::default(),
+            hooked: HookedEvents::default(),
             scopes: Scopes::default(),
             is_on: AtomicBool::new(false),
             alloc_interval_bytes: AtomicU64::new(0),
@@ -78,6 +84,7 @@ impl EventCollector {
         }
         self.gc_pauses.record(jvmti, true);
         self.scopes.keep_since(monotonic_nanos());
+        self.hooked.enable(options);
         self.is_on.store(true, Relaxed);
     }
 
@@ -91,6 +98,7 @@ impl EventCollector {
     pub(crate) fn disable(&self) {
         self.is_on.store(false, Relaxed);
         self.scopes.keep_since(u64::MAX);
+        self.hooked.disable();
         alloc::disable(self.queue.jvmti);
         self.lock.disable(self.queue.jvmti);
         self.gc_pauses.record(self.queue.jvmti, false);
@@ -144,6 +152,23 @@ impl EventCollector {
     pub(crate) fn on_monitor_entered(&self, jni: Jni, object: &LocalRef<'_>) {
         let context = CallbackContext::new(&self.queue, jni);
         self.lock.on_entered(&context, object);
+    }
+
+    /// A hook: the calling thread was parked, waiting for `blocker` if it is known.
+    pub(crate) fn on_parked(&self, jni: Jni, blocker: Option<&LocalRef<'_>>, times: ParkTimes) {
+        let context = CallbackContext::new(&self.queue, jni);
+        self.hooked.on_parked(&context, blocker, times);
+    }
+
+    /// A hook: the calling thread creates an exception.
+    pub(crate) fn on_exception(&self, jni: Jni, exception: &LocalRef<'_>) {
+        let context = CallbackContext::new(&self.queue, jni);
+        self.hooked.on_exception(&context, exception);
+    }
+
+    /// For the writer: which parks and which exceptions are recorded.
+    pub(crate) fn pick_ratios(&self) -> [&PickRatio; 2] {
+        [&self.hooked.parks, &self.hooked.exceptions]
     }
 
     /// The calling thread has a better value of an attribute just now, and there may be samples

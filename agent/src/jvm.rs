@@ -1,7 +1,9 @@
 //! Boundary to the JVM through its standard interfaces: JVMTI and JNI.
 
 mod boot_classes;
+pub(crate) mod class_bundle;
 pub(crate) mod direct_memory;
+pub(crate) mod event_entry;
 pub(crate) mod jfr_clock;
 pub(crate) mod jni;
 pub(crate) mod jvmti;

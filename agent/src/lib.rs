@@ -18,6 +18,7 @@ pub mod entry;
 mod events;
 mod guard;
 mod hotspot;
+mod jdk_events;
 mod jvm;
 mod labels;
 mod log;

@@ -25,7 +25,8 @@ mod timeout;
 mod walkers;
 
 use crate::guard;
-use crate::jvm::jni::{Jni, Vm};
+use crate::jdk_events;
+use crate::jvm::jni::{Jni, LocalRef, Vm};
 use crate::jvm::jvmti::{Jvmti, MountCallbacks};
 use crate::labels;
 use crate::log;
@@ -65,13 +66,15 @@ pub(crate) struct Hooks {
     pub(crate) mounts: MountCallbacks,
     /// Prepares the Java API for a recording.
     pub(crate) before_recording: fn(Jvmti, Jni),
+    /// Binds the natives of the class that hooks of parks and exceptions call.
+    pub(crate) bind_jdk_events: fn(Jni, &LocalRef<'_>) -> bool,
 }
 
 /// The session of a process, created at VMInit.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) components: Components,
-    before_recording: fn(Jvmti, Jni),
+    hooks: Hooks,
     guarded: Mutex<Guarded>,
     /// The VM has ended; nothing starts any more. `SeqCst` with `enabled`: see
     /// [`samplers::resume`].
@@ -107,7 +110,7 @@ impl Session {
     ) -> Result<Self, String> {
         Ok(Self {
             components: Components::build(vm, options, hooks.mounts, jni)?,
-            before_recording: hooks.before_recording,
+            hooks,
             guarded: Mutex::default(),
             is_over: AtomicBool::new(false),
         })
@@ -119,6 +122,8 @@ impl Session {
         if let Some(jni) = self.components.vm.env() {
             propagation::begin(self.components.jvmti, jni, options.propagate);
             labels::begin(self.components.jvmti, jni, &options.labels);
+            let bind = self.hooks.bind_jdk_events;
+            jdk_events::begin(self.components.jvmti, jni, options, bind);
         }
         self.components.events.want_scopes(Some(options));
         let started = self
@@ -147,6 +152,7 @@ impl Session {
         self.components.events.want_scopes(None);
         if let Some(jni) = self.components.vm.env() {
             jdk_recording::stop(jni);
+            jdk_events::end(jni);
             propagation::end(jni);
             labels::end(self.components.jvmti, jni);
         }
@@ -162,7 +168,7 @@ impl Session {
         refuse_if_disabled()?;
         bind_attributes(&components.registry, options)?;
         if let Some(jni) = components.vm.env() {
-            (self.before_recording)(components.jvmti, jni);
+            (self.hooks.before_recording)(components.jvmti, jni);
         }
         let conditions = filters::resolve(&components.registry, options)?;
         let walkers = Walkers::choose(

@@ -94,7 +94,7 @@ pub(crate) fn accounts_of(unit: Unit) -> &'static [EventAccount] {
         Unit::Cpu => &[account::CPU],
         Unit::Wall => &WALL,
         Unit::Bytes => &[account::ALLOCATIONS],
-        Unit::Lock => &[account::LOCKS],
+        Unit::Lock => &[account::LOCKS, account::PARKS],
         Unit::Samples => &[],
     }
 }

@@ -208,6 +208,8 @@ impl Filter {
             Some("wall") => named(&["profiler.WallClockSample"]),
             Some("alloc") => named(&ALLOCATIONS),
             Some("lock") => named(&["jdk.JavaMonitorEnter", "jdk.ThreadPark"]),
+            Some("park") => named(&["jdk.ThreadPark"]),
+            Some("exception") => named(&["jdk.JavaExceptionThrow"]),
             Some(name) => named(&[name]),
         };
         let from = moment("--from", args.from.as_ref())?;

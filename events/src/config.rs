@@ -31,7 +31,7 @@ pub struct ProfileConfig {
     pub schema: Schema,
     /// The attribute columns.
     pub columns: Columns,
-    /// Kind of the profile: `cpu`, `wall`, `alloc` or `lock`; Grafana reads it.
+    /// Kind of the profile: `cpu`, `wall`, `alloc`, `lock` or `exception`; Grafana reads it.
     pub event: String,
     /// Sampling interval of CPU time.
     pub interval: Duration,

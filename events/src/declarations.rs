@@ -9,9 +9,9 @@ use jfr_format::declare::{EventType, Field, Part, Schema};
 
 use crate::fields::{
     ADDRESS, ATTRIBUTE_VALUE, BYTES, COLUMNS, CONTEXT, CONTEXT_ID, CONTEXT_LENGTH, CONTEXT_THREAD,
-    CPU, DURATION, EVENT_THREAD, GC_PHASES, JAVA, JVM, MILLI_SPAN, MILLI_STAMP, OS, PROFILING,
-    RECORDER, SAMPLED_THREAD, STACK, START, STATE, WEIGHT, event, int, long, plain, pooled, text,
-    thread,
+    CPU, DURATION, EVENT_THREAD, GC_PHASES, JAVA, JVM, MILLI_SPAN, MILLI_STAMP, NANO_SPAN, OS,
+    PROFILING, RECORDER, SAMPLED_THREAD, STACK, START, STATE, UNSIGNED, WEIGHT, event, int, long,
+    plain, pooled, text, thread,
 };
 
 /// CPU sample of a thread that ran Java code; the trailer holds the weight even without columns.
@@ -97,6 +97,51 @@ pub const JAVA_MONITOR_ENTER: EventType = event(
             "long",
             "Previous Owner's Context Id",
         )),
+    ],
+);
+
+/// A parked thread.
+pub const THREAD_PARK: EventType = event(
+    107,
+    "jdk.ThreadPark",
+    "Java Thread Park",
+    JAVA,
+    "A thread was parked; weight = parks that this one stands for",
+    &[
+        START,
+        DURATION,
+        EVENT_THREAD,
+        STACK,
+        pooled("parkedClass", "java.lang.Class", "Class Parked On"),
+        long("timeout", "Park Timeout", NANO_SPAN),
+        long("until", "Park Until", MILLI_STAMP),
+        long("address", "Address of Object Parked", ADDRESS),
+        Part::Field(CONTEXT_LENGTH),
+        COLUMNS,
+        // Always there: no weight comes first.
+        plain("contextId", "long", "Context Id"),
+        long("weight", "Weight", UNSIGNED),
+    ],
+);
+
+/// A created exception.
+pub const JAVA_EXCEPTION_THROW: EventType = event(
+    108,
+    "jdk.JavaExceptionThrow",
+    "Java Exception",
+    JAVA,
+    "An exception was created; weight = exceptions that this one stands for",
+    &[
+        START,
+        DURATION,
+        EVENT_THREAD,
+        STACK,
+        text("message", "Message"),
+        pooled("thrownClass", "java.lang.Class", "Class"),
+        Part::Field(CONTEXT_LENGTH),
+        COLUMNS,
+        plain("contextId", "long", "Context Id"),
+        long("weight", "Weight", UNSIGNED),
     ],
 );
 
@@ -319,6 +364,8 @@ pub const EVENTS: &[EventType] = &[
     WALL_CLOCK_SAMPLE,
     OBJECT_ALLOCATION_SAMPLE,
     JAVA_MONITOR_ENTER,
+    THREAD_PARK,
+    JAVA_EXCEPTION_THROW,
     GC_PHASE_PAUSE,
     CONTEXT_EVENT,
     CONTEXT_ATTRIBUTE,

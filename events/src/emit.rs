@@ -1,15 +1,17 @@
 //! How each event is written, in the field order of its declaration.
 
 use jfr_format::write::{
-    Fields, Frame, FrameKind, Method, Recording, StackKey, StackTrace, Storage, Ticks,
+    Context, Fields, Frame, FrameKind, Method, Recording, StackKey, StackTrace, Storage, Ticks,
 };
 
 use crate::declarations::{
-    ACTIVE_SETTING, EXECUTION_SAMPLE, GC_PHASE_PAUSE, JAVA_MONITOR_ENTER, JFR_CLOCK, LATE_LABEL,
-    MARK, OBJECT_ALLOCATION_SAMPLE, SCOPE, STATS, WALL_CLOCK_SAMPLE,
+    ACTIVE_SETTING, EXECUTION_SAMPLE, GC_PHASE_PAUSE, JAVA_EXCEPTION_THROW, JAVA_MONITOR_ENTER,
+    JFR_CLOCK, LATE_LABEL, MARK, OBJECT_ALLOCATION_SAMPLE, SCOPE, STATS, THREAD_PARK,
+    WALL_CLOCK_SAMPLE,
 };
 use crate::model::{
-    Allocation, GcPhasePause, JfrClock, LateLabel, Mark, MonitorEnter, Sample, Scope, WallSample,
+    Allocation, ExceptionThrow, GcPhasePause, JfrClock, LateLabel, Mark, MonitorEnter, Sample,
+    Scope, ThreadPark, WallSample,
 };
 
 /// Largest weight of one sample event; a heavier sample is written as several. Without columns the
@@ -37,6 +39,12 @@ pub trait ProfileEvents {
 
     /// `jdk.JavaMonitorEnter`.
     fn monitor_enter(&mut self, enter: &MonitorEnter);
+
+    /// `jdk.ThreadPark`.
+    fn thread_park(&mut self, park: &ThreadPark);
+
+    /// `jdk.JavaExceptionThrow`, without its message.
+    fn exception_throw(&mut self, exception: &ExceptionThrow);
 
     /// `jdk.GCPhasePause`.
     fn gc_phase_pause(&mut self, pause: &GcPhasePause<'_>);
@@ -93,14 +101,7 @@ impl<S: Storage> ProfileEvents for Recording<S> {
                 .key(a.stack)
                 .key(a.class)
                 .unsigned(a.bytes);
-            let id = if fields.has_columns() {
-                a.context.id()
-            } else {
-                0
-            };
-            fields.trailer(|fields| {
-                fields.columns(&a.context).key(id).unsigned(a.size_bytes);
-            });
+            weighted_trailer(fields, &a.context, a.size_bytes);
         });
     }
 
@@ -122,6 +123,32 @@ impl<S: Storage> ProfileEvents for Recording<S> {
                         .key(enter.owner_context);
                 });
             }
+        });
+    }
+
+    fn thread_park(&mut self, park: &ThreadPark) {
+        self.event(THREAD_PARK.id, park.at, |fields| {
+            fields
+                .unsigned(park.duration.0)
+                .key(park.thread)
+                .key(park.stack);
+            fields
+                .key(park.class)
+                .signed(park.timeout_nanos)
+                .signed(park.until_millis)
+                .unsigned(park.address);
+            weighted_trailer(fields, &park.context, park.weight);
+        });
+    }
+
+    fn exception_throw(&mut self, exception: &ExceptionThrow) {
+        self.event(JAVA_EXCEPTION_THROW.id, exception.at, |fields| {
+            fields
+                .unsigned(0)
+                .key(exception.thread)
+                .key(exception.stack);
+            fields.optional_text(None).key(exception.class);
+            weighted_trailer(fields, &exception.context, exception.weight);
         });
     }
 
@@ -208,6 +235,18 @@ impl<S: Storage> ProfileEvents for Recording<S> {
             frames: &frames,
         })
     }
+}
+
+/// The columns, the id of the context, and a figure.
+fn weighted_trailer(fields: &mut Fields<'_>, context: &Context, figure: u64) {
+    let id = if fields.has_columns() {
+        context.id()
+    } else {
+        0
+    };
+    fields.trailer(|fields| {
+        fields.columns(context).key(id).unsigned(figure);
+    });
 }
 
 #[inline]

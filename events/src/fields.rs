@@ -27,6 +27,8 @@ pub const TICK_SPAN: &[Annotation] = &[Annotation::Timespan("TICKS")];
 pub const MILLI_STAMP: &[Annotation] = &[Annotation::Timestamp("MILLISECONDS_SINCE_EPOCH")];
 /// A span in milliseconds.
 pub const MILLI_SPAN: &[Annotation] = &[Annotation::Timespan("MILLISECONDS")];
+/// A span in nanoseconds.
+pub const NANO_SPAN: &[Annotation] = &[Annotation::Timespan("NANOSECONDS")];
 /// A number of bytes.
 pub const BYTES: &[Annotation] = &[Annotation::DataAmount("BYTES")];
 /// Never negative.

@@ -41,7 +41,8 @@ pub use declarations::*;
 pub use emit::{MAX_REPEATS, MAX_WEIGHT, ProfileEvents};
 pub use environment::{CpuInformation, Environment, JvmInformation};
 pub use model::{
-    Allocation, GcPhasePause, JfrClock, LateLabel, Mark, MonitorEnter, Sample, Scope, WallSample,
+    Allocation, ExceptionThrow, GcPhasePause, JfrClock, LateLabel, Mark, MonitorEnter, Sample,
+    Scope, ThreadPark, WallSample,
 };
 pub use reports::{ContextAttribute, Reports, Stat};
 pub use thread_kind::{VmThreadKind, whole_name};

@@ -78,6 +78,48 @@ pub struct MonitorEnter {
     pub context: Context,
 }
 
+/// A parked thread: `jdk.ThreadPark`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadPark {
+    /// When it was parked.
+    pub at: Ticks,
+    /// How long.
+    pub duration: Ticks,
+    /// Which thread.
+    pub thread: ThreadKey,
+    /// Its stack.
+    pub stack: StackKey,
+    /// Class of what it waited for.
+    pub class: ClassKey,
+    /// How long it wanted to be parked at most; [`i64::MIN`] = no limit.
+    pub timeout_nanos: i64,
+    /// Until when, in milliseconds since 1970; [`i64::MIN`] = no deadline.
+    pub until_millis: i64,
+    /// Number that tells what it waited for apart from others; 0 = not known.
+    pub address: u64,
+    /// The thread's context.
+    pub context: Context,
+    /// Parks that this one stands for.
+    pub weight: u64,
+}
+
+/// A created exception: `jdk.JavaExceptionThrow`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExceptionThrow {
+    /// When.
+    pub at: Ticks,
+    /// Which thread.
+    pub thread: ThreadKey,
+    /// Its stack.
+    pub stack: StackKey,
+    /// Class of the exception.
+    pub class: ClassKey,
+    /// The thread's context.
+    pub context: Context,
+    /// Exceptions that this one stands for.
+    pub weight: u64,
+}
+
 /// A pause of a garbage collection: `jdk.GCPhasePause`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GcPhasePause<'a> {

@@ -145,6 +145,26 @@ pub const LOCKS: EventAccount = EventAccount {
     lost_later: &[],
 };
 
+/// Parks.
+pub const PARKS: EventAccount = EventAccount {
+    what: "parks",
+    seen: &[Counter::ParkSeen],
+    written: Counter::ParkWritten,
+    lost: &[Counter::ParkLost],
+    others: &[Counter::ParkFiltered, Counter::ParkRatelimited],
+    lost_later: &[],
+};
+
+/// Exceptions.
+pub const EXCEPTIONS: EventAccount = EventAccount {
+    what: "exceptions",
+    seen: &[Counter::ExceptionSeen],
+    written: Counter::ExceptionWritten,
+    lost: &[Counter::ExceptionLost],
+    others: &[Counter::ExceptionFiltered, Counter::ExceptionRatelimited],
+    lost_later: &[],
+};
+
 /// Labels that became known after their request had been sampled.
 pub const LATE_LABELS: EventAccount = EventAccount {
     what: "late labels",
@@ -186,7 +206,7 @@ pub const PAUSES: EventAccount = EventAccount {
 };
 
 /// The accounts by number, as opposed to [`CPU_WEIGHT`]; the one of CPU samples comes first.
-pub const BY_NUMBER: [EventAccount; 11] = [
+pub const BY_NUMBER: [EventAccount; 13] = [
     CPU,
     PROBES,
     WALL_SIGNALS,
@@ -194,6 +214,8 @@ pub const BY_NUMBER: [EventAccount; 11] = [
     WALL_UNMOUNTED,
     ALLOCATIONS,
     LOCKS,
+    PARKS,
+    EXCEPTIONS,
     LATE_LABELS,
     SCOPES,
     MARKS,

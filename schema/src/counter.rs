@@ -306,6 +306,10 @@ counters! {
     AllocWritten = "alloc.written", Events, Recording;
     /// Lock contentions written.
     LockWritten = "lock.written", Events, Recording;
+    /// Parks written.
+    ParkWritten = "park.written", Events, Recording;
+    /// Exceptions written.
+    ExceptionWritten = "exception.written", Events, Recording;
     /// Labels written that became known after their request had been sampled.
     LateWritten = "late.written", Events, Recording;
     /// Scopes written.
@@ -369,6 +373,22 @@ counters! {
     /// Lock contentions lost: the queue to the writer was full, too many threads waited, or the
     /// file could not be written.
     LockLost = "lock.lost", Events, Recording;
+    /// Parks that took as long as the option `park` asks for.
+    ParkSeen = "park.seen", Events, Recording;
+    /// Such parks that a filter left out.
+    ParkFiltered = "park.filtered", Events, Recording;
+    /// Such parks left out by `ratelimit`; others stand for them.
+    ParkRatelimited = "park.ratelimited", Events, Recording;
+    /// Such parks lost: the queue to the writer was full, or the file could not be written.
+    ParkLost = "park.lost", Events, Recording;
+    /// Exceptions created.
+    ExceptionSeen = "exception.seen", Events, Recording;
+    /// Exceptions that a filter left out.
+    ExceptionFiltered = "exception.filtered", Events, Recording;
+    /// Exceptions left out by `ratelimit`; others stand for them.
+    ExceptionRatelimited = "exception.ratelimited", Events, Recording;
+    /// Exceptions lost: the queue to the writer was full, or the file could not be written.
+    ExceptionLost = "exception.lost", Events, Recording;
     /// Labels that became known after their request had been sampled.
     LateSeen = "late.seen", Events, Recording;
     /// Such labels lost: the queue to the writer was full, the thread had no context any more, or

@@ -9,3 +9,7 @@ pub const WALL_CLOCK_SAMPLE_BIT: u32 = 1 << 1;
 pub const ALLOCATION_SAMPLE_BIT: u32 = 1 << 2;
 /// `jdk.JavaMonitorEnter`.
 pub const MONITOR_ENTER_BIT: u32 = 1 << 3;
+/// `jdk.ThreadPark`.
+pub const PARK_BIT: u32 = 1 << 4;
+/// `jdk.JavaExceptionThrow`.
+pub const EXCEPTION_BIT: u32 = 1 << 5;

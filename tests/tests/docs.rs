@@ -8,7 +8,7 @@ use e2e::workspace::{root, sources};
 use schema::counter::Counter;
 
 /// A reader has an hour: README, changelog and all of `docs/` together.
-const MAX_WORDS: usize = 20_360;
+const MAX_WORDS: usize = 20_640;
 const MAX_LINE: usize = 120;
 
 /// The lines outside of fenced blocks; those within are empty.

@@ -17,6 +17,7 @@ use crate::entry::agent::{agent, session};
 use crate::entry::java_api;
 use crate::entry::management;
 use crate::guard::{OnFailure, enter};
+use crate::jdk_events;
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::{Jvmti, MountCallbacks, Result};
 use crate::jvm::method_ids;
@@ -142,7 +143,9 @@ unsafe extern "system" fn class_file_load_hook(
         let bytes = unsafe { std::slice::from_raw_parts(bytes, length) };
         let Ok(name) = name.to_str() else { return };
         let patched = if loader.is_null() {
-            propagation::patched(name, bytes).or_else(|| network::patched(name, bytes))
+            propagation::patched(name, bytes)
+                .or_else(|| network::patched(name, bytes))
+                .or_else(|| jdk_events::patched(name, bytes))
         } else {
             None
         };

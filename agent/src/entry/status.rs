@@ -3,6 +3,7 @@
 mod formats;
 
 use crate::guard;
+use crate::jdk_events;
 use crate::labels;
 use crate::metrics::Snapshot;
 use crate::network;
@@ -52,6 +53,7 @@ impl Status {
             .into_iter()
             .chain(labels::status(jni))
             .chain(network::status())
+            .chain(jdk_events::status())
             .chain(jdk_recording::status());
         lines.extend(sources.map(|text| {
             let (name, text) = text.split_once(": ").unwrap_or(("", &text));

@@ -152,25 +152,18 @@ impl LockEvents {
         let Some((thread, values)) = queue.current_context(MONITOR_ENTER_BIT) else {
             return counters.add(Counter::LockFiltered);
         };
-        let class = context.jni.class_of(object);
         let event = ObservedEvent {
             nanos: context.nanos,
             thread,
             values,
             frames: jvmti.stack_here(queue.depth()),
-            class: class
-                .as_ref()
-                .and_then(|class| jvmti.class_signature(class).ok())
-                .unwrap_or_default(),
+            class: context.class_name(object),
             payload: Payload::MonitorWait {
                 nanos,
                 hash: jvmti.identity_hash(object).unwrap_or(0),
             },
             holder: begin.holder,
         };
-        if let Some(class) = class {
-            context.jni.delete_local(class);
-        }
         if !queue.push(event) {
             counters.add(Counter::LockLost);
         }

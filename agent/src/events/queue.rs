@@ -1,6 +1,6 @@
 //! The queue of events to the writer, and the data that a callback reads from the calling thread.
 
-use crate::jvm::jni::Jni;
+use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::Jvmti;
 use crate::threads::{ThreadDirectory, ThreadRef};
 use crossbeam_queue::ArrayQueue;
@@ -55,6 +55,19 @@ pub(crate) enum Payload {
         /// Identity hash of the object.
         hash: u32,
     },
+    /// A thread was parked until `ObservedEvent::nanos`.
+    Park {
+        times: ParkTimes,
+        /// Identity hash of what it waited for; 0 = not known.
+        hash: u32,
+        /// Parks that this one stands for.
+        weight: u64,
+    },
+    /// A thread has created an exception.
+    Exception {
+        /// Exceptions that this one stands for.
+        weight: u64,
+    },
     /// The value that an attribute has now was not known before.
     LateLabel(LateValue),
     /// A scope of the Java API, which ended at `ObservedEvent::nanos`.
@@ -64,6 +77,16 @@ pub(crate) enum Payload {
         /// When it began.
         begin_nanos: u64,
     },
+}
+
+/// How long a thread was parked, and how long it wanted to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ParkTimes {
+    pub(crate) nanos: u64,
+    /// `i64::MIN`: no limit.
+    pub(crate) timeout_nanos: i64,
+    /// Since 1970; `i64::MIN`: no deadline.
+    pub(crate) until_millis: i64,
 }
 
 /// What a scope has beside its values and its end.
@@ -217,5 +240,15 @@ impl<'a> CallbackContext<'a> {
             jni,
             nanos: monotonic_nanos(),
         }
+    }
+
+    /// The class of an object, like `Ljava/lang/String;`.
+    pub(super) fn class_name(&self, object: &LocalRef<'_>) -> String {
+        let Some(class) = self.jni.class_of(object) else {
+            return String::new();
+        };
+        let name = self.queue.jvmti.class_signature(&class);
+        self.jni.delete_local(class);
+        name.unwrap_or_default()
     }
 }

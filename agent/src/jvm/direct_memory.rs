@@ -3,13 +3,12 @@
 //! and is open to nobody; this exports it to the module of the API. The class bounds each access
 //! itself, since that module may be the class path.
 
+use super::boot_classes::class_file;
 use super::jni::{Jni, LocalRef};
 use super::jvmti::Jvmti;
 use std::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
 
-/// `make direct-memory` builds it; a test compares it with its source.
-const BYTES: &[u8] = include_bytes!("DirectMemory.class");
 const NAME: &CStr = c"jdk/internal/javac/DirectMemory";
 const PACKAGE: &CStr = c"jdk.internal.javac";
 
@@ -33,7 +32,7 @@ pub(crate) fn open(jvmti: Jvmti, jni: Jni, slab: (*mut u8, usize), module: &Loca
 }
 
 fn define(jni: Jni, (base, bytes): (*mut u8, usize)) -> Option<()> {
-    let mut class = BYTES.to_vec();
+    let mut class = class_file(NAME)?.to_vec();
     set_constant(&mut class, SLAB, base.expose_provenance())?;
     set_constant(&mut class, SLAB_BYTES, bytes)?;
     let class = jni.define_boot_class(NAME, &class)?;
@@ -64,10 +63,11 @@ mod tests {
 
     #[test]
     fn class_takes_its_two_numbers() {
-        let mut class = BYTES.to_vec();
+        let packed = class_file(NAME).expect("build.rs packs it");
+        let mut class = packed.to_vec();
         assert!(set_constant(&mut class, SLAB, 0x7f00_0080_0000).is_some());
         assert!(set_constant(&mut class, SLAB_BYTES, 0x80_0000).is_some());
         assert!(set_constant(&mut class, SLAB, 1).is_none(), "a second time");
-        assert_eq!(class.len(), BYTES.len());
+        assert_eq!(class.len(), packed.len());
     }
 }

@@ -77,6 +77,7 @@ pub(crate) enum Argument<'a> {
     Object(&'a LocalRef<'a>),
     Boolean(bool),
     Int(i32),
+    Long(i64),
 }
 
 impl Argument<'_> {
@@ -86,6 +87,7 @@ impl Argument<'_> {
             Self::Object(object) => jvalue { l: object.0 },
             Self::Boolean(z) => jvalue { z },
             Self::Int(i) => jvalue { i },
+            Self::Long(j) => jvalue { j },
         }
     }
 }

@@ -8,13 +8,8 @@ use super::jni::{Argument, Jni, LocalRef};
 pub(crate) const ENTRIES: &str = "jdk/internal/javac/NetEntries";
 pub(crate) const CALLS: &str = "java/net/NetCalls";
 
-static CLASSES: BootClasses = BootClasses::new(&[
-    (c"java/net/NetCalls", include_bytes!("NetCalls.class")),
-    (
-        c"jdk/internal/javac/NetEntries",
-        include_bytes!("NetEntries.class"),
-    ),
-]);
+static CLASSES: BootClasses =
+    BootClasses::new(&[c"java/net/NetCalls", c"jdk/internal/javac/NetEntries"]);
 
 /// Defines the classes, unless they are. `false`: no hook may be inserted, for it would not find
 /// them.

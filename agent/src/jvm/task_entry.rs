@@ -11,42 +11,15 @@ pub(crate) const ENTRY: &str = "jdk/internal/javac/TaskEntry";
 pub(crate) const CALLS: &str = "java/util/concurrent/TaskCalls";
 
 static CLASSES: BootClasses = BootClasses::new(&[
-    (
-        c"jdk/internal/javac/WeakTable$Entry",
-        include_bytes!("WeakTable$Entry.class"),
-    ),
-    (
-        c"jdk/internal/javac/WeakTable",
-        include_bytes!("WeakTable.class"),
-    ),
-    (
-        c"jdk/internal/javac/TaskTable",
-        include_bytes!("TaskTable.class"),
-    ),
-    (
-        c"jdk/internal/javac/TaskEntry$TimerTasks",
-        include_bytes!("TaskEntry$TimerTasks.class"),
-    ),
-    (
-        c"jdk/internal/javac/BareTasks",
-        include_bytes!("BareTasks.class"),
-    ),
-    (
-        c"java/util/concurrent/TaskCalls$ForkedTasks",
-        include_bytes!("TaskCalls$ForkedTasks.class"),
-    ),
-    (
-        c"java/util/concurrent/PooledTask",
-        include_bytes!("PooledTask.class"),
-    ),
-    (
-        c"java/util/concurrent/TaskCalls",
-        include_bytes!("TaskCalls.class"),
-    ),
-    (
-        c"jdk/internal/javac/TaskEntry",
-        include_bytes!("TaskEntry.class"),
-    ),
+    c"jdk/internal/javac/WeakTable$Entry",
+    c"jdk/internal/javac/WeakTable",
+    c"jdk/internal/javac/TaskTable",
+    c"jdk/internal/javac/TaskEntry$TimerTasks",
+    c"jdk/internal/javac/BareTasks",
+    c"java/util/concurrent/TaskCalls$ForkedTasks",
+    c"java/util/concurrent/PooledTask",
+    c"java/util/concurrent/TaskCalls",
+    c"jdk/internal/javac/TaskEntry",
 ]);
 
 /// Defines the classes, unless they are. `false`: no hook may be inserted, for it would not find

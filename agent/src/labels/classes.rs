@@ -1,15 +1,13 @@
-//! The Java classes that the agent carries, made by `build.rs`: each is a length of 4 bytes, the
-//! name with slashes, a length, and the class file. All of them are packed (deflate).
+//! The Java classes of `labels` that the agent carries, by their names with slashes.
 
 use super::sources::{JAKARTA, JAVAX, JAVAX_PACKAGE, PACKAGE};
+use crate::jvm::class_bundle::{self, ClassBundle, Classes, unpack};
 use class_patcher::class_file::ClassFile;
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/labels.bin"));
 /// Unpacked where the first class is wanted: most programs have none of the libraries.
-static BUNDLE: LazyLock<Vec<u8>> =
-    LazyLock::new(|| miniz_oxide::inflate::decompress_to_vec(PACKED).unwrap_or_default());
+static BUNDLE: ClassBundle = ClassBundle::new(|| unpack(PACKED));
 
 /// Packages whose classes are copies of those in [`PACKAGE`]: for the same API by another name.
 const COPIES: [(&str, (&str, &str)); 2] = [
@@ -37,9 +35,7 @@ pub(crate) fn class_file(name: &str) -> Option<Cow<'static, [u8]>> {
 }
 
 fn packed(name: &str) -> Option<&'static [u8]> {
-    let mut classes = Classes(&BUNDLE);
-    let class = classes.find(|(known, _)| *known == name.as_bytes());
-    class.map(|(_, bytes)| bytes)
+    class_bundle::find(&BUNDLE, name)
 }
 
 /// The names of the classes that are nested in a class.
@@ -55,26 +51,6 @@ pub(super) fn nested(name: &str) -> impl Iterator<Item = &'static str> {
 /// Whether this build has any.
 pub(crate) const fn are_there() -> bool {
     !PACKED.is_empty()
-}
-
-struct Classes(&'static [u8]);
-
-impl Classes {
-    fn take(&mut self) -> Option<&'static [u8]> {
-        let (length, rest) = self.0.split_first_chunk()?;
-        let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
-        let (taken, rest) = rest.split_at_checked(length)?;
-        self.0 = rest;
-        Some(taken)
-    }
-}
-
-impl Iterator for Classes {
-    type Item = (&'static [u8], &'static [u8]);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        Some((self.take()?, self.take()?))
-    }
 }
 
 #[cfg(test)]

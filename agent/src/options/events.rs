@@ -31,6 +31,9 @@ impl Options {
                 .map(|bytes| format!("alloc every {}", unit_text(bytes, SIZE_UNITS))),
             self.lock
                 .map(|shortest| format!("lock from {}", time(shortest))),
+            self.park
+                .map(|shortest| format!("park from {}", time(shortest))),
+            self.exceptions.then(|| "exception".to_owned()),
         ];
         let events: Vec<String> = events.into_iter().flatten().collect();
         events.join(", ")

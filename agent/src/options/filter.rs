@@ -149,7 +149,7 @@ fn names_event_type(name: &str) -> bool {
     let is_type = ["jdk.", "profiler."]
         .iter()
         .any(|begin| kind.starts_with(begin));
-    is_type || has_colon && ["cpu", "wall", "alloc", "lock"].contains(&kind)
+    is_type || has_colon && ["cpu", "wall", "alloc", "lock", "park", "exception"].contains(&kind)
 }
 
 /// Decodes `%2B` to `+` and so on: two hexadecimal digits for each byte of UTF-8.

@@ -55,7 +55,7 @@ pub enum Kind {
     },
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// One or more of these words, joined with `+`.
+    /// One or more of these words, joined with `+`; with `+` in front they add to the default.
     Choices(&'static [&'static str]),
     /// Some of these words, or `all`, joined with `+`; a word with `-` in front leaves it out.
     Subset(&'static [&'static str]),
@@ -123,7 +123,11 @@ impl fmt::Display for Kind {
                 write!(f, "{min} to {max}, {what}")
             }
             Self::Choice(words) => f.write_str(&words.join(", ")),
-            Self::Choices(words) => write!(f, "{}, several joined with +", words.join(", ")),
+            Self::Choices(words) => write!(
+                f,
+                "{}, several joined with +, +lock means cpu+lock",
+                words.join(", ")
+            ),
             Self::Subset(words) => write!(
                 f,
                 "all, {}, several joined with +; -NAME leaves one out",

@@ -53,7 +53,7 @@ impl Options {
 }
 
 /// Options of other profilers that are planned; their error says so.
-const NOT_YET: &[&str] = &["floor", "otelctx", "scopes"];
+const NOT_YET: &[&str] = &["floor", "otelctx"];
 /// Options of other profilers that are not supported, with an alternative.
 const NEVER: &[(&[&str], &str)] = &[
     (
@@ -227,6 +227,8 @@ fn check_events(options: &Options, own: &[(&'static str, usize)]) -> Result<(), 
         ("cpu", options.cpu, limits.cpu),
         ("wall", options.wall.is_some(), limits.wall),
         ("alloc", options.alloc_bytes.is_some(), limits.alloc),
+        ("park", options.park.is_some(), limits.park),
+        ("exception", options.exceptions, limits.exception),
     ] {
         if limit.is_some() && !is_taken {
             without("ratelimit", event)?;
@@ -245,6 +247,7 @@ fn check_interval(options: &Options, own: &[(&'static str, usize)]) -> Result<()
         ("wall", options.wall.is_some()),
         ("alloc", options.alloc_bytes.is_some()),
         ("lock", options.lock.is_some()),
+        ("park", options.park.is_some()),
     ];
     let mut sampled = others.iter().filter(|(_, is_sampled)| *is_sampled);
     match (sampled.next(), sampled.next()) {

@@ -13,6 +13,10 @@ use std::time::Duration;
 
 /// The options, typed and within their limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "options that do not depend on each other"
+)]
 pub struct Options {
     /// What to do.
     pub command: Command,
@@ -30,6 +34,10 @@ pub struct Options {
     pub alloc_bytes: Option<u64>,
     /// `lock`, `event`: shortest recorded wait for a monitor; `None` = off.
     pub lock: Option<Duration>,
+    /// `park`, `event`: shortest recorded park; `None` = off.
+    pub park: Option<Duration>,
+    /// `event`: record exceptions.
+    pub exceptions: bool,
     /// `scopes`: shortest recorded scope; `None` = off.
     pub scopes: Option<Duration>,
     /// `jfrsync`: settings of the JDK's recording beside ours; `None` = no such recording.
@@ -102,6 +110,8 @@ impl Options {
             wall_threads: WallThreads::All,
             alloc_bytes: None,
             lock: None,
+            park: None,
+            exceptions: false,
             scopes: None,
             jdk_settings: None,
             file: None,

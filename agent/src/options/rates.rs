@@ -6,9 +6,11 @@ use std::fmt;
 
 /// Largest limit: more than the writer can handle.
 const MAX_PER_SECOND: u32 = 1_000_000;
+/// Limit of parks, and of exceptions, where none is given: of each less than 1 % of a CPU.
+const DEFAULT_PER_SECOND: u32 = 500;
 /// The allowed values, for messages and help.
 pub(super) const ALLOWED: &str =
-    "cpu:N, wall:N, alloc:N joined with + (N events per second, 1 to 1000000)";
+    "cpu:N, wall:N, alloc:N, park:N, exception:N joined with + (N events per second, 1 to 1000000)";
 
 /// Maximum events per second, by kind; `None` = no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +21,22 @@ pub struct RateLimits {
     pub wall: Option<u32>,
     /// Sampled allocations.
     pub alloc: Option<u32>,
+    /// Parks; `None` = 500.
+    pub park: Option<u32>,
+    /// Exceptions; `None` = 500.
+    pub exception: Option<u32>,
+}
+
+impl RateLimits {
+    /// Parks per second.
+    pub fn park_or_default(&self) -> u32 {
+        self.park.unwrap_or(DEFAULT_PER_SECOND)
+    }
+
+    /// Exceptions per second.
+    pub fn exception_or_default(&self) -> u32 {
+        self.exception.unwrap_or(DEFAULT_PER_SECOND)
+    }
 }
 
 impl fmt::Display for RateLimits {
@@ -28,6 +46,8 @@ impl fmt::Display for RateLimits {
             ("cpu", self.cpu),
             ("wall", self.wall),
             ("alloc", self.alloc),
+            ("park", self.park),
+            ("exception", self.exception),
         ];
         let mut between = "";
         for (kind, limit) in kinds {
@@ -50,6 +70,8 @@ pub(super) fn parse(text: &str) -> Result<RateLimits, String> {
             "cpu" => &mut limits.cpu,
             "wall" => &mut limits.wall,
             "alloc" => &mut limits.alloc,
+            "park" => &mut limits.park,
+            "exception" => &mut limits.exception,
             "lock" => {
                 return Err(format!(
                     "'lock' has no weight that could stand for others: lock= says how long a \

@@ -52,11 +52,18 @@ pub(super) fn value_of(row: &Row, value: Option<&str>) -> Result<Value, String> 
             .map(Value::Number)
             .ok_or_else(allowed),
         Kind::Choice(words) => word(row, text, words).map(Value::Word),
-        Kind::Choices(words) => text
-            .split('+')
-            .map(|one| word(row, one, words))
-            .collect::<Result<_, _>>()
-            .map(|chosen| Value::Words(chosen, synonym_in(row, text))),
+        Kind::Choices(words) => {
+            let added = text
+                .strip_prefix('+')
+                .map(|more| format!("{}+{more}", row.default));
+            added
+                .as_deref()
+                .unwrap_or(text)
+                .split('+')
+                .map(|one| word(row, one, words))
+                .collect::<Result<_, _>>()
+                .map(|chosen| Value::Words(chosen, synonym_in(row, text)))
+        }
         Kind::Subset(words) => subset(row, text, words).map(|chosen| Value::Words(chosen, None)),
         Kind::Flag => match text {
             "true" => Ok(Value::Flag(true)),

@@ -25,11 +25,13 @@ const ALONE: &[(&str, u64)] = &[
     ("wall", WALL_ALONE),
     ("alloc", ALLOC_ALONE),
     ("lock", LOCK_ALONE),
+    ("park", PARK_ALONE),
 ];
 const WALL_ALONE: u64 = 50 * NANOS_PER_MILLI;
 /// No measurable cost.
 const ALLOC_ALONE: u64 = 512 * KIB;
 const LOCK_ALONE: u64 = NANOS_PER_MILLI;
+const PARK_ALONE: u64 = 10 * NANOS_PER_MILLI;
 /// Aliases of options, as in other profilers.
 const ALIASES: &[(&str, &str)] = &[("duration", "timeout")];
 
@@ -88,7 +90,7 @@ impl Row {
 pub const TABLE: &[Row] = &[
     Row {
         name: "event",
-        kind: Kind::Choices(&["cpu", "wall", "alloc", "lock"]),
+        kind: Kind::Choices(&["cpu", "wall", "alloc", "lock", "park", "exception"]),
         default: "cpu",
         scope: Scope::Start,
         help: "What is sampled. itimer and ctimer mean cpu.",
@@ -107,6 +109,10 @@ pub const TABLE: &[Row] = &[
             if chosen(3) {
                 o.lock.get_or_insert(Duration::from_nanos(LOCK_ALONE));
             }
+            if chosen(4) {
+                o.park.get_or_insert(Duration::from_nanos(PARK_ALONE));
+            }
+            o.exceptions = chosen(5);
         },
     },
     Row {
@@ -165,6 +171,18 @@ pub const TABLE: &[Row] = &[
         scope: Scope::Start,
         help: "Also record waiting for a monitor that took at least this long.",
         set: |o, v| o.lock = Some(v.nanos()),
+    },
+    Row {
+        name: "park",
+        kind: Kind::Time {
+            min: 1_000,
+            max: 60 * NANOS_PER_SEC,
+            bare: 1,
+        },
+        default: "",
+        scope: Scope::Start,
+        help: "Also record parks that took at least this long: waiting for java.util.concurrent.",
+        set: |o, v| o.park = Some(v.nanos()),
     },
     Row {
         name: "scopes",

@@ -38,8 +38,10 @@ fn kind(options: &Options) -> &'static str {
         "wall"
     } else if options.alloc_bytes.is_some() {
         "alloc"
-    } else {
+    } else if options.lock.is_some() || options.park.is_some() {
         "lock"
+    } else {
+        "exception"
     }
 }
 

@@ -165,8 +165,12 @@ impl Names {
         key
     }
 
-    /// The key of a class, by its signature, like `Ljava/lang/String;` or `[I`.
+    /// The key of a class, by its signature, like `Ljava/lang/String;` or `[I`; of none if it is
+    /// empty.
     pub(super) fn class(file: &mut File, signature: &str) -> ClassKey {
+        if signature.is_empty() {
+            return ClassKey::NONE;
+        }
         let name = signature
             .strip_prefix('L')
             .and_then(|rest| rest.strip_suffix(';'));

@@ -71,7 +71,7 @@ impl Pipeline {
             status,
             jni,
             intake: Intake::default(),
-            limiters: RateLimiters::new(options.rate_limits, monotonic_nanos()),
+            limiters: RateLimiters::new(options, monotonic_nanos()),
             wall_history: WallHistory::new(options.wall.unwrap_or_default()),
             ended: EndedThreads::default(),
             sweeper: Sweeper::default(),
@@ -99,7 +99,9 @@ impl Pipeline {
     pub(super) fn drain(&mut self, slots: Slots) -> bool {
         let threads = self.sources.threads;
         self.ended.before(slots, |into| threads.take_ended(into));
-        self.limiters.tick(monotonic_nanos(), &self.status.ratios);
+        let picks = self.sources.events.pick_ratios();
+        self.limiters
+            .tick(monotonic_nanos(), &self.status.ratios, picks);
         // Before the samples: a repeat stands for one of these, or for an earlier one.
         self.wall_history.forget_ended();
         self.intake.take_repeats(self.sources.wall);

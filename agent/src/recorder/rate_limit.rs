@@ -13,7 +13,8 @@
 //! written than the limit allows. A stratum that is far too long after a burst is cut short. That
 //! depends on the arrivals, not on the picked unit, so it causes no bias.
 
-use crate::options::RateLimits;
+use crate::events::PickRatio;
+use crate::options::Options;
 use crate::os::seed::seed;
 use ctxagent_events::MAX_WEIGHT;
 use signal_core::random;
@@ -36,6 +37,8 @@ pub(crate) struct SampleRatios {
     pub(crate) cpu: AtomicU64,
     pub(crate) wall: AtomicU64,
     pub(crate) alloc: AtomicU64,
+    pub(crate) park: AtomicU64,
+    pub(crate) exception: AtomicU64,
 }
 
 impl SampleRatios {
@@ -45,6 +48,8 @@ impl SampleRatios {
             ("cpu", &self.cpu),
             ("wall", &self.wall),
             ("alloc", &self.alloc),
+            ("park", &self.park),
+            ("exception", &self.exception),
         ];
         let limited = all.map(|(kind, length)| (kind, length.load(Relaxed)));
         let words: Vec<String> = limited
@@ -62,26 +67,40 @@ pub(super) struct RateLimiters {
     pub(super) cpu: RateLimiter,
     pub(super) wall: RateLimiter,
     pub(super) alloc: RateLimiter,
+    /// These are picked where they happen.
+    park: RateLimiter,
+    exception: RateLimiter,
 }
 
 impl RateLimiters {
-    pub(super) fn new(limits: RateLimits, nanos: u64) -> Self {
+    pub(super) fn new(options: &Options, nanos: u64) -> Self {
+        let limits = options.rate_limits;
+        let park = options.park.map(|_| limits.park_or_default());
+        let exception = options.exceptions.then(|| limits.exception_or_default());
         Self {
             cpu: RateLimiter::new(limits.cpu, MAX_CPU_LENGTH, nanos),
             wall: RateLimiter::new(limits.wall, MAX_LENGTH, nanos),
             alloc: RateLimiter::new(limits.alloc, MAX_LENGTH, nanos),
+            park: RateLimiter::new(park, MAX_LENGTH, nanos),
+            exception: RateLimiter::new(exception, MAX_LENGTH, nanos),
         }
     }
 
     /// Called once before each drain: updates the time.
-    pub(super) fn tick(&mut self, nanos: u64, ratios: &SampleRatios) {
-        let all = [
-            (&mut self.cpu, &ratios.cpu),
-            (&mut self.wall, &ratios.wall),
-            (&mut self.alloc, &ratios.alloc),
-        ];
-        for (limiter, shown) in all {
+    pub(super) fn tick(&mut self, nanos: u64, ratios: &SampleRatios, picks: [&PickRatio; 2]) {
+        let [parks, exceptions] = picks;
+        self.park.tick_picked(nanos, parks);
+        self.exception.tick_picked(nanos, exceptions);
+        for limiter in [&mut self.cpu, &mut self.wall, &mut self.alloc] {
             limiter.tick(nanos);
+        }
+        for (limiter, shown) in [
+            (&self.cpu, &ratios.cpu),
+            (&self.wall, &ratios.wall),
+            (&self.alloc, &ratios.alloc),
+            (&self.park, &ratios.park),
+            (&self.exception, &ratios.exception),
+        ] {
             shown.store(limiter.shown(), Relaxed);
         }
     }
@@ -103,6 +122,8 @@ pub(super) struct RateLimiter {
     /// Units per second, smoothed.
     rate: f64,
     came: u64,
+    /// Events so far that are picked where they happen.
+    picked_from: u64,
     last: u64,
     random: u64,
 }
@@ -119,6 +140,7 @@ impl RateLimiter {
             allowed: limit.map_or(0.0, burst),
             rate: 0.0,
             came: 0,
+            picked_from: 0,
             last: nanos,
             random: seed(),
         }
@@ -218,6 +240,16 @@ impl RateLimiter {
         }
     }
 
+    /// The same for events that are picked where they happen: of those to come one in so many.
+    fn tick_picked(&mut self, nanos: u64, ratio: &PickRatio) {
+        let Some(limit) = self.limit else { return };
+        let seen = ratio.seen();
+        self.came = seen.saturating_sub(std::mem::replace(&mut self.picked_from, seen));
+        self.tick(nanos);
+        self.length = self.due(limit);
+        ratio.set(self.length);
+    }
+
     fn shown(&self) -> u64 {
         self.limit.map_or(0, |_| self.length)
     }
@@ -240,6 +272,7 @@ fn seconds(nanos: u64) -> f64 {
 #[expect(clippy::cast_precision_loss, reason = "tests of small numbers")]
 mod tests {
     use super::*;
+    use crate::options;
 
     const TICK: u64 = 20_000_000;
 
@@ -349,16 +382,14 @@ mod tests {
     fn ratios_are_shown_in_words() {
         let ratios = SampleRatios::default();
         assert_eq!(ratios.shown(), None);
-        let limits = RateLimits {
-            cpu: Some(100),
-            ..RateLimits::default()
-        };
-        let mut limiters = RateLimiters::new(limits, 0);
+        let options = options::parse("start,event=cpu+park,ratelimit=cpu:100").expect("valid");
+        let mut limiters = RateLimiters::new(&options, 0);
+        let picks = PickRatio::default();
         for n in 0..100 {
             limiters.cpu.take(40);
-            limiters.tick((n + 1) * TICK, &ratios);
+            limiters.tick((n + 1) * TICK, &ratios, [&picks; 2]);
         }
-        assert_eq!(ratios.shown().as_deref(), Some("cpu 1 of 20"));
+        assert_eq!(ratios.shown().as_deref(), Some("cpu 1 of 20, park 1 of 1"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use signal_core::counters::{Counter, Counters};
 
 /// The counters of written events, each with the counter of its loss.
-const WRITTEN_AND_LOST: [(Counter, Option<Counter>); 12] = [
+const WRITTEN_AND_LOST: [(Counter, Option<Counter>); 14] = [
     (Counter::Written, Some(Counter::LostWrite)),
     (Counter::WrittenWeight, Some(Counter::WeightLost)),
     (Counter::WrittenSplit, None),
@@ -16,6 +16,8 @@ const WRITTEN_AND_LOST: [(Counter, Option<Counter>); 12] = [
     ),
     (Counter::AllocWritten, Some(Counter::AllocLost)),
     (Counter::LockWritten, Some(Counter::LockLost)),
+    (Counter::ParkWritten, Some(Counter::ParkLost)),
+    (Counter::ExceptionWritten, Some(Counter::ExceptionLost)),
     (Counter::LateWritten, Some(Counter::LateLost)),
     (Counter::ScopesWritten, Some(Counter::ScopesUnwritten)),
     (Counter::MarksWritten, Some(Counter::MarksLost)),
@@ -70,7 +72,7 @@ mod tests {
         for _ in 0..2 {
             flushed.discard_unflushed(&written, &lost);
             let losses = WRITTEN_AND_LOST.map(|(_, loss)| loss.map_or(0, |loss| lost.get(loss)));
-            assert_eq!(losses, [7, 9, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0]);
+            assert_eq!(losses, [7, 9, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         }
         assert_eq!(written.get(Counter::Written), 10);
         assert_eq!(written.get(Counter::GcWritten), 2);

@@ -249,8 +249,11 @@ struct Polls {
 impl Polls {
     /// Only the rate of CPU samples has a limit.
     fn new(options: &Options, cpus: usize) -> Self {
-        let has_bursts =
-            options.wall.is_some() || options.alloc_bytes.is_some() || options.lock.is_some();
+        let has_bursts = options.wall.is_some()
+            || options.alloc_bytes.is_some()
+            || options.lock.is_some()
+            || options.park.is_some()
+            || options.exceptions;
         let cpus = u32::try_from(cpus).unwrap_or(u32::MAX).max(1);
         let fills = if has_bursts {
             MIN_POLL_PERIOD

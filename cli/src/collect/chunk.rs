@@ -310,7 +310,10 @@ fn measured(sample: &Sample<'_>, unit: Unit, interval: Option<u64>) -> u64 {
     let weight = sample.weight;
     match (unit, sample.period_nanos) {
         (Unit::Bytes | Unit::Samples, _) => weight,
-        (Unit::Lock, _) => sample.duration_nanos.unwrap_or(0).max(0).unsigned_abs(),
+        (Unit::Lock, _) => {
+            let nanos = sample.duration_nanos.unwrap_or(0).max(0);
+            nanos.unsigned_abs().saturating_mul(weight)
+        }
         (_, Some(period)) => period.max(0).unsigned_abs(),
         (_, None) => weight.saturating_mul(interval.unwrap_or(FALLBACK_INTERVAL_NANOS)),
     }

@@ -14,7 +14,7 @@ use crate::output::{Failure, Output};
 use crate::text;
 
 /// The kinds of samples that one file can have side by side, as `--event` names them.
-const KINDS: [&str; 4] = ["cpu", "wall", "alloc", "lock"];
+const KINDS: [&str; 5] = ["cpu", "wall", "alloc", "lock", "exception"];
 
 /// Formats have signed values.
 pub(super) const MAX_VALUE: u64 = i64::MAX.unsigned_abs();

@@ -2,7 +2,9 @@
 
 use std::process::Command;
 
-use ctxagent_events::{Allocation, LateLabel, MonitorEnter, ProfileEvents as _, WallSample};
+use ctxagent_events::{
+    Allocation, ExceptionThrow, LateLabel, MonitorEnter, ProfileEvents as _, ThreadPark, WallSample,
+};
 use jfr_format::write::{Attribute, AttributeKey, Thread, ThreadKey, Ticks};
 use serde_json::{Value, json};
 
@@ -219,7 +221,26 @@ fn record_other_events(shop: &mut Shop, allocation_samples: bool) {
         address: 1,
         context,
     });
-    foreign_events::park(r, &allocation, Ticks(1000));
+    r.thread_park(&ThreadPark {
+        at,
+        duration: Ticks(500),
+        thread,
+        stack,
+        class,
+        timeout_nanos: i64::MIN,
+        until_millis: i64::MIN,
+        address: 1,
+        context,
+        weight: 2,
+    });
+    r.exception_throw(&ExceptionThrow {
+        at,
+        thread,
+        stack,
+        class,
+        context,
+        weight: 3,
+    });
 }
 
 #[test]
@@ -239,7 +260,8 @@ fn each_event_has_its_unit() {
         ("a.jfr", "alloc", "bytes", 7000),
         ("tlab.jfr", "alloc", "bytes", 4100),
         ("a.jfr", "lock", "lock_ns", 1_250_000),
-        ("a.jfr", "ThreadPark", "lock_ns", 1_000_000),
+        ("a.jfr", "park", "lock_ns", 1_000_000),
+        ("a.jfr", "exception", "samples", 3),
     ] {
         let by = ["--by", "http.route", "--event", event, "--json"];
         let report = dir.json(&[&["report", file][..], &by].concat());

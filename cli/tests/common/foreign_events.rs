@@ -3,11 +3,10 @@
 
 use ctxagent_events::Allocation;
 use ctxagent_events::fields::{
-    BYTES, COLUMNS, CONTEXT_ID, CONTEXT_LENGTH, DURATION, EVENT_THREAD, JAVA, STACK, START, event,
-    long,
+    BYTES, COLUMNS, CONTEXT_ID, CONTEXT_LENGTH, EVENT_THREAD, JAVA, STACK, START, event, long,
 };
 use jfr_format::declare::{EventType, Part, Schema};
-use jfr_format::write::{MemoryStorage, Recording, Ticks};
+use jfr_format::write::{MemoryStorage, Recording};
 
 const TRAILER: Part = Part::WithColumns(CONTEXT_LENGTH);
 const SIZE: Part = long("allocationSize", "Allocation Size", BYTES);
@@ -48,26 +47,9 @@ const OUTSIDE_TLAB: EventType = event(
     ],
 );
 
-const THREAD_PARK: EventType = event(
-    107,
-    "jdk.ThreadPark",
-    "Java Thread Park",
-    JAVA,
-    "A thread was parked",
-    &[
-        START,
-        DURATION,
-        EVENT_THREAD,
-        STACK,
-        TRAILER,
-        COLUMNS,
-        CONTEXT_ID,
-    ],
-);
-
 /// The agent's events and these.
 pub(crate) fn schema() -> Schema {
-    let foreign = [IN_NEW_TLAB, OUTSIDE_TLAB, THREAD_PARK];
+    let foreign = [IN_NEW_TLAB, OUTSIDE_TLAB];
     let mut events = [ctxagent_events::EVENTS, &foreign].concat();
     events.sort_by_key(|event| event.id);
     Schema {
@@ -87,12 +69,4 @@ pub(crate) fn allocate(r: &mut Recording<MemoryStorage>, a: &Allocation, tlab_by
             fields.context_trailer(&a.context);
         });
     }
-}
-
-/// The thread that allocates, parked.
-pub(crate) fn park(r: &mut Recording<MemoryStorage>, a: &Allocation, duration: Ticks) {
-    r.event(THREAD_PARK.id, a.at, |fields| {
-        fields.unsigned(duration.0).key(a.thread).key(a.stack);
-        fields.context_trailer(&a.context);
-    });
 }

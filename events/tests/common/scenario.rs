@@ -118,6 +118,47 @@ pub(crate) fn runnable_sample<S: Storage>(
     });
 }
 
+/// Events of things that take time or fail.
+fn waits_and_exceptions<S: Storage>(
+    r: &mut Recording<S>,
+    at: Ticks,
+    (thread, stack, class): (ThreadKey, StackKey, ClassKey),
+    context: Context,
+) {
+    let duration = Ticks(250);
+    r.monitor_enter(&MonitorEnter {
+        at,
+        duration,
+        thread,
+        stack,
+        class,
+        previous_owner: ThreadKey::NONE,
+        owner_context: 3,
+        address: 0xdead_beef,
+        context,
+    });
+    r.thread_park(&ThreadPark {
+        at,
+        duration,
+        thread,
+        stack,
+        class,
+        timeout_nanos: 5_000_000,
+        until_millis: i64::MIN,
+        address: 0xdead_beef,
+        context,
+        weight: 2,
+    });
+    r.exception_throw(&ExceptionThrow {
+        at,
+        thread,
+        stack,
+        class,
+        context,
+        weight: 3,
+    });
+}
+
 /// One of every kind of event of the agent but the samples.
 pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: Context) {
     let group = r.thread_group(ThreadGroupKey::NONE, "main");
@@ -151,17 +192,7 @@ pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: 
         context,
     };
     r.allocation_sample(&allocation);
-    r.monitor_enter(&MonitorEnter {
-        at,
-        duration,
-        thread,
-        stack,
-        class,
-        previous_owner: ThreadKey::NONE,
-        owner_context: 3,
-        address: 0xdead_beef,
-        context,
-    });
+    waits_and_exceptions(r, at, (thread, stack, class), context);
     r.gc_phase_pause(&GcPhasePause {
         at,
         duration,

@@ -323,7 +323,7 @@ fn async_profilers_converter() {
                 assert_eq!(seen.count("ExecutionSample"), of(CPU_AND_WALL));
                 let allocations = of(&["jdk.ObjectAllocationSample"]);
                 assert_eq!(seen.count("AllocationSample"), allocations);
-                let locks = of(&["jdk.JavaMonitorEnter"]);
+                let locks = of(&["jdk.JavaMonitorEnter", "jdk.ThreadPark"]);
                 assert_eq!(seen.count("ContendedLock"), locks);
                 let total = total(ours, CPU_AND_WALL);
                 for format in ["collapsed", "html", "pprof"] {

@@ -60,7 +60,7 @@ fn a_planned_option_is_not_supported_yet() {
     assert_eq!(
         error("event=cpus"),
         "option 'event' cannot be 'cpus' (at position 0): did you mean 'cpu'? allowed: cpu, \
-         wall, alloc, lock, several joined with +"
+         wall, alloc, lock, park, exception, several joined with +, +lock means cpu+lock"
     );
 }
 

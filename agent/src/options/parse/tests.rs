@@ -30,10 +30,10 @@ fn options_without_a_command_start() {
 #[test]
 fn every_option_is_parsed() {
     let options = ok(
-        "start,event=cpu+lock,scopes=20ms,jfrsync=profile,interval=2ms,wall=20ms,wallthreads=context,alloc=64k,\
+        "start,event=cpu+lock+exception,park=5ms,scopes=20ms,jfrsync=profile,interval=2ms,wall=20ms,wallthreads=context,alloc=64k,\
         file=app-%p-%t.jfr,overwrite,loop=1m,timeout=30,chunktime=30,chunksize=2m,\
         jstackdepth=64,ctx=http.route+tenant+trace_id,filter=tenant=acme,\
-        redact=tenant:hash+trace_id:drop,ratelimit=cpu:2000+wall:100,ctxcap=1000,\
+        redact=tenant:hash+trace_id:drop,ratelimit=cpu:2000+wall:100+exception:50,ctxcap=1000,\
         ctxvalue=36,ctxblocks=4096,propagate=completions,labels=otel,detach=1m,cstack=no,engine=percpu,vthreads=jvmci,signal=40,\
         log=agent-%p.log,loglevel=debug,flush=250ms,strict=true,sysinfo",
     );
@@ -48,6 +48,8 @@ fn every_option_is_parsed() {
             wall_threads: WallThreads::Context,
             alloc_bytes: Some(64 << 10),
             lock: Some(Duration::from_millis(1)),
+            park: Some(Duration::from_millis(5)),
+            exceptions: true,
             scopes: Some(Duration::from_millis(20)),
             jdk_settings: Some("profile".into()),
             file: Some(Pattern::parse("app-%p-%t.jfr").unwrap()),
@@ -71,7 +73,8 @@ fn every_option_is_parsed() {
             rate_limits: RateLimits {
                 cpu: Some(2000),
                 wall: Some(100),
-                alloc: None,
+                exception: Some(50),
+                ..RateLimits::default()
             },
             attributes: vec!["http.route".into(), "tenant".into(), "trace_id".into()],
             value_cap: 1000,
@@ -108,6 +111,13 @@ fn options_of_an_event_win_over_event_in_any_order() {
         ok("lock=20us").cpu,
         "an event of its own adds to the default"
     );
+    let added = ok("event=+park+exception");
+    assert!(
+        added.cpu && added.exceptions,
+        "a + in front adds to the default"
+    );
+    assert_eq!(added.park, Some(Duration::from_millis(10)));
+    assert!(error("event=+").contains("cannot be '+'"));
     assert!(error("event=cpu+").contains("cannot be 'cpu+'"));
     assert!(error("event=cpu+lok").contains("did you mean 'lock'?"));
     assert!(error("alloc=100").contains("1k to 1g"));

@@ -1,12 +1,16 @@
 //! Events that the VM posts, as events of the recording: allocations, lock contention, GC pauses.
 
 use super::Pipeline;
-use crate::events::{GcPause, LateValue, MonitorHolder, ObservedEvent, Payload, ScopeTimes};
+use crate::events::{
+    GcPause, LateValue, MonitorHolder, ObservedEvent, ParkTimes, Payload, ScopeTimes,
+};
 use crate::jvm::raw_frame::RawFrame;
 use crate::recorder::names::{Names, Walk};
 use crate::threads::ThreadRef;
 use ctxagent_events::ProfileEvents as _;
-use ctxagent_events::{Allocation, GcPhasePause, LateLabel, Mark, MonitorEnter, Scope};
+use ctxagent_events::{
+    Allocation, ExceptionThrow, GcPhasePause, LateLabel, Mark, MonitorEnter, Scope, ThreadPark,
+};
 use jfr_format::write::{ClassKey, Clock, Context, StackKey, ThreadKey, Ticks};
 use signal_core::counters::Counter;
 use std::sync::atomic::Ordering::Relaxed;
@@ -54,6 +58,12 @@ impl Pipeline {
                 None => self.status.counters.add(Counter::AllocRatelimited),
             },
             Payload::MonitorWait { nanos, hash } => self.write_wait(event, nanos, hash),
+            Payload::Park {
+                times,
+                hash,
+                weight,
+            } => self.write_park(event, times, hash, weight),
+            Payload::Exception { weight } => self.write_exception(event, weight),
             Payload::LateLabel(label) => self.write_late_label(event, &label),
             Payload::Scope(scope) => self.write_scope(event, &scope),
             Payload::Mark { begin_nanos } => self.write_mark(event, begin_nanos),
@@ -92,6 +102,38 @@ impl Pipeline {
             context: keys.context,
         });
         self.status.counters.add(Counter::LockWritten);
+    }
+
+    fn write_park(&mut self, event: &ObservedEvent, times: ParkTimes, hash: u32, weight: u64) {
+        let keys = self.keys(event);
+        let began = event.nanos.saturating_sub(times.nanos);
+        let (at, duration) = span(self.file.clock, began, times.nanos);
+        self.file.recording.thread_park(&ThreadPark {
+            at,
+            duration,
+            thread: keys.thread,
+            stack: keys.stack,
+            class: keys.class,
+            timeout_nanos: times.timeout_nanos,
+            until_millis: times.until_millis,
+            address: u64::from(hash),
+            context: keys.context,
+            weight,
+        });
+        self.status.counters.add(Counter::ParkWritten);
+    }
+
+    fn write_exception(&mut self, event: &ObservedEvent, weight: u64) {
+        let keys = self.keys(event);
+        self.file.recording.exception_throw(&ExceptionThrow {
+            at: self.file.clock.ticks(event.nanos),
+            thread: keys.thread,
+            stack: keys.stack,
+            class: keys.class,
+            context: keys.context,
+            weight,
+        });
+        self.status.counters.add(Counter::ExceptionWritten);
     }
 
     fn keys(&mut self, event: &ObservedEvent) -> EventKeys {

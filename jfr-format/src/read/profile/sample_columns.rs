@@ -8,10 +8,12 @@ use crate::read::typed::metadata::{Field, Metadata, Shape, Type, TypeIndex};
 const COLUMN_TYPE_END: &str = ".AttributeValue";
 /// Events whose `weight` or `samples` says how many others they stand for. In any other event it is
 /// a figure of the application.
-const WEIGHTED: [&str; 7] = [
+const WEIGHTED: [&str; 9] = [
     "jdk.ExecutionSample",
     "jdk.NativeMethodSample",
     "jdk.ObjectAllocationSample",
+    "jdk.ThreadPark",
+    "jdk.JavaExceptionThrow",
     "profiler.WallClockSample",
     "datadog.ExecutionSample",
     "datadog.MethodSample",

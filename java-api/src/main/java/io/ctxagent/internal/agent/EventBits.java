@@ -7,7 +7,7 @@ package io.ctxagent.internal.agent;
  */
 public final class EventBits {
     /** Event types, the one that stands for all others included. */
-    public static final int COUNT = 5;
+    public static final int COUNT = 7;
 
     private static final int OTHERS_BIT = 31;
 
@@ -29,6 +29,10 @@ public final class EventBits {
                 return "jdk.ObjectAllocationSample";
             case 3:
                 return "jdk.JavaMonitorEnter";
+            case 4:
+                return "jdk.ThreadPark";
+            case 5:
+                return "jdk.JavaExceptionThrow";
             default:
                 return "";
         }
