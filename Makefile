@@ -35,7 +35,7 @@ mutants: ## mutation testing, ten minutes for each area
 nightly: ## the long runs, three hours; goes on where it was stopped
 bench-demo: ## throughput of the demo with the agent against without, in pairs; then sampling against a paused recording
 bench-labels: ## what labels of requests cost a service: start-up and throughput, beside OpenTelemetry's agent
-bench-java: ## the Java API: JMH, peers, matrix
+bench-java: ## the Java API: JMH, peers, matrix, observed scopes
 bench-loads: ## H2 and Jackson under this and other profilers
 bench-bias: ## error in known shares of CPU time, for this and other profilers
 bench-dues: ## samples of each thread against its CPU time, for this and other profilers

@@ -7,6 +7,8 @@
 #                  minutes
 #   MODE=matrix    JMH: each shape alone and after all others; 1, 2, 4 threads, platform and
 #                  virtual; bytes; some minutes
+#   MODE=observer  scopes that are observed against scopes that are not, in pairs; half a minute;
+#                  ARGS="100 60 1000 count": see ObserverBench
 #   JDK=21         or 17, 25
 #   DOUBLE=1       over the tests' double of the agent
 . "$(dirname "$0")/lib.sh"
@@ -31,6 +33,11 @@ case $MODE in
   quick) exec "$java" "${vm[@]}" -cp "$classpath" io.ctxagent.bench.Quick "${arguments[@]}" ;;
   peers) exec "$java" -cp "$classpath" io.ctxagent.bench.Peers "${vm[@]}" ;;
   matrix) exec "$java" -cp "$classpath" io.ctxagent.bench.Matrix "${vm[@]}" ;;
+  observer)
+    ((${#arguments[@]})) || arguments=(100 60 1000 count)
+    exec "$java" "${vm[@]}" -Xmx512m -cp "$classpath" io.ctxagent.bench.ObserverBench \
+      "${arguments[@]}"
+    ;;
   jmh) exec "$java" -cp "$classpath" org.openjdk.jmh.Main -jvmArgsAppend "${vm[*]}" \
     "${arguments[@]}" ;;
   *) usage ;;

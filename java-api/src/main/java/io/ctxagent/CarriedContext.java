@@ -5,6 +5,7 @@ import io.ctxagent.internal.block.EventFilter;
 import io.ctxagent.internal.block.ExtraWork;
 import io.ctxagent.internal.block.Origin;
 import io.ctxagent.internal.block.Slab;
+import io.ctxagent.internal.block.TimedScope;
 import io.ctxagent.internal.propagation.ContextActivation;
 import io.ctxagent.internal.propagation.ContextSnapshot;
 import io.ctxagent.internal.propagation.SnapshotSource;
@@ -46,7 +47,7 @@ final class CarriedContext extends SnapshotContents {
 
     @Override
     public ContextActivation activateExactly() {
-        return new CarriedScope(this, ExtraWork.any());
+        return new CarriedScope(this, ExtraWork.kinds());
     }
 
     /**
@@ -89,8 +90,8 @@ final class CarriedContext extends SnapshotContents {
         /** Of the task around this one; {@code null} if there is none, as mostly. */
         private final Origin.Saved outer;
 
-        CarriedScope(CarriedContext context, boolean extra) {
-            super(context, true, extra && EventFilter.prepare());
+        CarriedScope(CarriedContext context, int extra) {
+            super(context, true, (extra & ExtraWork.FILTER) != 0 && EventFilter.prepare());
             long b = block;
             hasOrigin = b != Slab.NONE && context.originScope != 0;
             outer = hasOrigin && Origin.carried(b) != 0 ? new Origin.Saved(b) : null;
@@ -98,8 +99,8 @@ final class CarriedContext extends SnapshotContents {
                 long carried = Integer.toUnsignedLong(serial) | (long) context.closedSince << 32;
                 Origin.put(b, carried, context.originOwner, context.originScope);
             }
-            if (extra) {
-                time(slots());
+            if (extra != 0) {
+                watch = TimedScope.opened(watch, block, owner, serial, slots());
             }
         }
 

@@ -5,6 +5,7 @@ import io.ctxagent.internal.block.BlockText;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.EventFilter;
 import io.ctxagent.internal.block.ExtraWork;
+import io.ctxagent.internal.block.TimedScope;
 import io.ctxagent.internal.block.InPlaceUpdate;
 import io.ctxagent.internal.propagation.ContextExecutor;
 import io.ctxagent.internal.propagation.ContextExecutorService;
@@ -58,10 +59,14 @@ import java.util.function.Supplier;
  * @since 0.1
  */
 public final class RecordingContext extends BuilderScope implements AutoCloseable {
-    private RecordingContext(Builder b, boolean extra) {
-        super(b, extra);
-        if (extra) {
-            watch(slots());
+    private RecordingContext(Builder b, int extra) {
+        super(b, (extra & ExtraWork.FILTER) != 0);
+        // Only static methods where it is rare (rule 3); strict tests alone get the scope itself.
+        if (extra != 0) {
+            if ((extra & ExtraWork.WATCH) != 0) {
+                watch = WatchedScopes.opened(this);
+            }
+            watch = TimedScope.opened(watch, block, owner, serial, slots());
         }
     }
 
@@ -439,7 +444,7 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
             if (!isOn()) {
                 ContextSupport.countMadeBeforeAgent();
             }
-            return new RecordingContext(this, ExtraWork.any());
+            return new RecordingContext(this, ExtraWork.kinds());
         }
 
         /**
@@ -511,7 +516,7 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
          * @return the activation, not {@code null}; close it on this thread
          */
         public Activation activate() {
-            return new Activation(this, false, ExtraWork.any());
+            return new Activation(this, false, ExtraWork.kinds());
         }
 
         /**
@@ -526,7 +531,7 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
          */
         @Override
         public Activation activateExactly() {
-            return new Activation(this, true, ExtraWork.any());
+            return new Activation(this, true, ExtraWork.kinds());
         }
     }
 
@@ -545,10 +550,13 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
      * @since 0.1
      */
     public static final class Activation extends SnapshotScope implements AutoCloseable {
-        private Activation(Snapshot s, boolean exactly, boolean extra) {
-            super(s, exactly, extra && s.isOn && EventFilter.prepare());
-            if (extra) {
-                watch(slots());
+        private Activation(Snapshot s, boolean exactly, int extra) {
+            super(s, exactly, (extra & ExtraWork.FILTER) != 0 && s.isOn && EventFilter.prepare());
+            if (extra != 0) {
+                if ((extra & ExtraWork.WATCH) != 0) {
+                    watch = WatchedScopes.opened(this);
+                }
+                watch = TimedScope.opened(watch, block, owner, serial, slots());
             }
         }
 

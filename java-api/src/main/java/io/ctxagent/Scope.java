@@ -4,7 +4,6 @@ import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.ScopeWatch;
 import io.ctxagent.internal.block.Slab;
-import io.ctxagent.internal.block.TimedScope;
 
 /**
  * An open scope: the words that its slots had before, to be put back. Each only if the slot still
@@ -31,7 +30,7 @@ abstract class Scope {
     /** The bytes of the raw area that this scope took, a bit each. */
     long rawBytes;
     /** What is to be told of the end; {@code null}: nothing, as mostly. */
-    private ScopeWatch watch;
+    ScopeWatch watch;
     /** Racy where another thread closed it, see {@link #isClosed}. */
     private boolean closed;
 
@@ -64,31 +63,10 @@ abstract class Scope {
         word7 = Slab.wordIn(b, 7);
     }
 
-    /** Notes when it was opened, if somebody wants to know. {@code slots}: those that it set. */
-    final void time(int slots) {
-        if (block != Slab.NONE) {
-            try {
-                watch = TimedScope.opened(watch, block, owner, serial, slots);
-            } catch (VirtualMachineError shortage) {
-                // Not timed.
-            }
-        }
-    }
-
-    /** {@link #time}, and notes who opened it, if somebody watches. */
-    final void watch(int slots) {
-        watch = WatchedScopes.opened(this);
-        time(slots);
-    }
-
     /** Tells those who want to know that it is closed. To be called first. */
     final void unwatch() {
-        try {
-            for (ScopeWatch each = watch; each != null; each = each.next) {
-                each.closed();
-            }
-        } catch (VirtualMachineError shortage) {
-            // They do not get to know.
+        if (watch != null) {
+            ScopeWatch.closed(watch);
         }
     }
 

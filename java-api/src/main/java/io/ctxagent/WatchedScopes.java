@@ -71,7 +71,7 @@ final class WatchedScopes {
         }
 
         @Override
-        public void closed() {
+        protected void closed() {
             instance().closed(scope);
         }
     }

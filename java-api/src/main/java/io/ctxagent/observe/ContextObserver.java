@@ -1,6 +1,7 @@
 package io.ctxagent.observe;
 
 import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.observe.EntryBatch;
 import io.ctxagent.internal.observe.EntryQueue;
 import io.ctxagent.internal.observe.ObservedEntry;
 import io.ctxagent.internal.observe.ObserverHub;
@@ -195,7 +196,7 @@ public final class ContextObserver implements AutoCloseable {
         disconnect();
     }
 
-    private void deliver(List<ObservedEntry> entries, long dropped) {
+    private void deliver(EntryBatch entries, long dropped) {
         ClassLoader loader = callback.getClass().getClassLoader();
         Thread.currentThread().setContextClassLoader(loader);
         try {

@@ -1,6 +1,7 @@
 package io.ctxagent.observe;
 
 import io.ctxagent.internal.observe.ObservedEntry;
+import io.ctxagent.internal.observe.ObservedScope;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -76,7 +77,9 @@ public final class Entry {
      * @return the detail, or {@code null} if there is none
      */
     public Object detail() {
-        return entry.detail;
+        return entry instanceof ObservedScope
+                ? new ContextDetail((ObservedScope) entry)
+                : entry.detail;
     }
 
     /**

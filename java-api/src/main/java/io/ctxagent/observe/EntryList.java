@@ -1,8 +1,6 @@
 package io.ctxagent.observe;
 
-import io.ctxagent.internal.observe.ObservedEntry;
-import java.util.ArrayList;
-import java.util.Comparator;
+import io.ctxagent.internal.observe.EntryBatch;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
@@ -20,17 +18,14 @@ public final class EntryList implements Iterable<Entry> {
     private final List<Entry> entries;
     private final long dropped;
 
-    EntryList(List<ObservedEntry> entries, long dropped) {
-        this.entries = sorted(entries);
+    EntryList(EntryBatch entries, long dropped) {
+        this.entries = new LazyEntries(entries);
         this.dropped = dropped;
     }
 
-    static List<Entry> sorted(List<ObservedEntry> entries) {
-        List<ObservedEntry> sorted = new ArrayList<>(entries);
-        // By differences, as the clock may go round.
-        long any = sorted.isEmpty() ? 0 : sorted.get(0).startNanos;
-        sorted.sort(Comparator.comparingLong(entry -> entry.startNanos - any));
-        return sorted.stream().map(Entry::new).collect(Collectors.toUnmodifiableList());
+    /** Entries by the time at which they began. */
+    static List<Entry> sorted(EntryBatch entries) {
+        return new LazyEntries(entries);
     }
 
     /**

@@ -3,6 +3,7 @@ package io.ctxagent.observe;
 import io.ctxagent.internal.agent.Agent;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.observe.CurrentContext;
+import io.ctxagent.internal.observe.EntryBatch;
 import io.ctxagent.internal.observe.ObservedEntry;
 import io.ctxagent.internal.observe.ObserverHub;
 import io.ctxagent.internal.observe.Timeline;
@@ -155,7 +156,7 @@ public final class Marks {
     public static List<Entry> getEntries() {
         List<ObservedEntry> all = MARKS.all();
         all.addAll(MEASURES.all());
-        return EntryList.sorted(all);
+        return EntryList.sorted(EntryBatch.of(all));
     }
 
     /** Forgets all marks. */

@@ -1,6 +1,6 @@
 package io.ctxagent.observe;
 
-/** What a thread has used when a scope opens, and the scope when it closes. */
+/** Of how many scopes the CPU time is measured. */
 final class ScopeCosts {
     /**
      * Reading CPU time twice takes a microsecond: of a thread that opens more scopes than this in
@@ -10,45 +10,31 @@ final class ScopeCosts {
     /** Scopes that may come at once. */
     static final int BURST = 64;
 
-    /** Of each thread, until when its measurements are paid for; 0: it has none so far. */
-    private static final ThreadLocal<long[]> PAID = ThreadLocal.withInitial(() -> new long[1]);
+    /**
+     * Of a thread that opens more of them one in so many periods is measured: where scopes come by
+     * the million, one percent is much.
+     */
+    private static final int PERIODS_OF_MANY = 5;
 
-    private static final long NOT_KNOWN = -1;
+    /**
+     * Of each thread, until when its measurements are paid for, 0: it has none so far; and how many
+     * scopes it opened since the last one.
+     */
+    private static final ThreadLocal<long[]> PAID = ThreadLocal.withInitial(() -> new long[2]);
 
-    private final long cpuBefore;
-    private final long allocatedBefore;
+    private ScopeCosts() {}
 
-    private ScopeCosts(long cpuBefore, long allocatedBefore) {
-        this.cpuBefore = cpuBefore;
-        this.allocatedBefore = allocatedBefore;
-    }
-
-    /** {@code null}: the VM counts nothing for the thread. */
-    static ScopeCosts begin(long now) {
-        long allocated = ThreadCounters.allocatedBytes();
-        return allocated < 0
-                ? null
-                : new ScopeCosts(pays(now) ? ThreadCounters.cpuNanos() : NOT_KNOWN, allocated);
-    }
-
-    private static boolean pays(long now) {
+    /** Whether to measure a scope that the current thread opens now. */
+    static boolean pays(long now) {
         long[] paid = PAID.get();
         long earliest = now - BURST * PERIOD_NANOS;
         long until = paid[0] == 0 || paid[0] - earliest < 0 ? earliest : paid[0];
-        boolean pays = until + PERIOD_NANOS - now <= 0;
-        if (pays) {
-            paid[0] = until + PERIOD_NANOS;
+        if (until + PERIOD_NANOS - now > 0) {
+            paid[1]++;
+            return false;
         }
-        return pays;
-    }
-
-    /** Bytes since; to be asked for before {@link #cpuNanos}, and before anything is allocated. */
-    long allocatedBytes() {
-        return ThreadCounters.allocatedBytes() - allocatedBefore;
-    }
-
-    /** CPU time since; -1 if that is not measured. */
-    long cpuNanos() {
-        return cpuBefore < 0 ? NOT_KNOWN : ThreadCounters.cpuNanos() - cpuBefore;
+        paid[0] = until + PERIOD_NANOS * (paid[1] < PERIODS_OF_MANY ? 1 : PERIODS_OF_MANY);
+        paid[1] = 0;
+        return true;
     }
 }

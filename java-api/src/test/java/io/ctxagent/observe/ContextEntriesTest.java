@@ -7,11 +7,16 @@ import static org.junit.Assert.assertTrue;
 
 import io.ctxagent.RecordingContext;
 import io.ctxagent.RecordingContextKey;
+import io.ctxagent.internal.observe.EntryQueue;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import org.junit.Test;
 
 public class ContextEntriesTest extends ObserverTestCase {
@@ -166,5 +171,70 @@ public class ContextEntriesTest extends ObserverTestCase {
         counted.add(observer.takeRecords());
         RecordingContext.where("key0", "a").build().close();
         counted.await(4 * each + 1);
+    }
+
+    /** More threads at a time, and after each other, than have a part of the buffer alone. */
+    @Test
+    public void scopesOfManyThreadsHaveTheirOwnValues() throws Exception {
+        ContextObserver observer = observer();
+        observer.observe(EntryType.CONTEXT);
+        Set<String> expected = new HashSet<>();
+        for (int round = 0; round < 3; round++) {
+            List<Thread> threads = new ArrayList<>();
+            CountDownLatch begin = new CountDownLatch(1);
+            for (int i = 0; i < 300; i++) {
+                String value = round + "-" + i;
+                expected.add(value);
+                Thread thread = new Thread(() -> {
+                    try {
+                        begin.await();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                    for (int n = 0; n < 3; n++) {
+                        RecordingContext.where(RecordingContextKey.raw("key7"), value)
+                                .build()
+                                .close();
+                    }
+                });
+                thread.start();
+                threads.add(thread);
+            }
+            begin.countDown();
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        }
+        List<String> values = observer.takeRecords().stream()
+                .map(entry -> entry.context().get("key7"))
+                .collect(Collectors.toList());
+        assertEquals(3 * expected.size(), values.size());
+        assertEquals(expected, new HashSet<>(values));
+    }
+
+    /** Of those that come when it is full not one more. */
+    @Test
+    public void observerKeepsAsManyScopesAsItMay() {
+        ContextObserver full = observer();
+        full.observe(EntryType.CONTEXT);
+        ContextObserver other = observer();
+        other.observe(EntryType.CONTEXT);
+        int more = 1_000;
+        int taken = 0;
+        for (int i = 0; i < EntryQueue.CAPACITY + more; i++) {
+            RecordingContext.where("key0", "a").build().close();
+            if (i % 1_000 == 0) {
+                taken += other.takeRecords().size();
+            }
+        }
+        taken += other.takeRecords().size();
+        assertEquals(EntryQueue.CAPACITY + more, taken);
+        List<Entry> kept = full.takeRecords();
+        assertEquals(EntryQueue.CAPACITY, kept.size());
+        long before = kept.get(0).startNanos();
+        for (Entry entry : kept) {
+            assertTrue("in their order", before - entry.startNanos() <= 0);
+            before = entry.startNanos();
+        }
     }
 }

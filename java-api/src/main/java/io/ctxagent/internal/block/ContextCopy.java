@@ -22,8 +22,22 @@ public final class ContextCopy implements Supplier<Map<String, String>> {
         ids1 = Slab.ids(block, 1);
         ids2 = Slab.ids(block, 2);
         ids3 = Slab.ids(block, 3);
+        raw = raw(block);
+    }
+
+    /** Of the words of {@link Slab#ids}, and {@link #raw}. */
+    public ContextCopy(long ids0, long ids1, long ids2, long ids3, byte[] raw) {
+        this.ids0 = ids0;
+        this.ids1 = ids1;
+        this.ids2 = ids2;
+        this.ids3 = ids3;
+        this.raw = raw;
+    }
+
+    /** A copy of the raw area of a block; {@code null} if no value lies there. */
+    public static byte[] raw(long block) {
         long used = Slab.rawUsed(block);
-        raw = used == 0 ? null : RawArea.copy(block, RawArea.top(used));
+        return used == 0 ? null : RawArea.copy(block, RawArea.top(used));
     }
 
     /** The attributes by name, not to be changed; empty if there is none. */

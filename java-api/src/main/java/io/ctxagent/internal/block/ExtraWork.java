@@ -6,7 +6,7 @@ package io.ctxagent.internal.block;
  */
 public final class ExtraWork {
     /** There is a filter. */
-    static final int FILTER = 1;
+    public static final int FILTER = 1;
     /** Somebody watches how scopes are used. */
     public static final int WATCH = 1 << 1;
     /** A recording wants scopes that take long. */
@@ -18,8 +18,13 @@ public final class ExtraWork {
 
     private ExtraWork() {}
 
+    /** What there is, a bit each. */
+    public static int kinds() {
+        return kinds;
+    }
+
     /** Whether there is any. */
-    public static boolean any() {
+    static boolean any() {
         return kinds != 0;
     }
 

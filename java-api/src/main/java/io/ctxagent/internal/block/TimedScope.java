@@ -1,9 +1,12 @@
 package io.ctxagent.internal.block;
 
+import io.ctxagent.internal.agent.CompilerRules;
 import io.ctxagent.internal.agent.CurrentThread;
 
 /** A scope that somebody wants to know the time of. */
 public final class TimedScope extends ScopeWatch {
+    private static final long NOT_KNOWN = -1;
+
     private final long block;
     private final long owner;
     private final int serial;
@@ -15,8 +18,11 @@ public final class TimedScope extends ScopeWatch {
 
     private final int samplesBefore;
     private final int recording = TimedScopes.recording();
-    private final long startNanos = System.nanoTime();
-    private final Object opened;
+    private final long startNanos;
+    /** See {@link ScopeListener#closed}. */
+    private final long allocatedBefore;
+
+    private final long cpuBefore;
     /** {@code null} if only our own recording wants it. */
     private final ScopeMirror.Opened mirrored;
 
@@ -38,19 +44,44 @@ public final class TimedScope extends ScopeWatch {
         this.outer = outer;
         this.outerRecorded = outerRecorded;
         samplesBefore = Slab.samples(block);
-        opened = TimedScopes.begin(startNanos);
         mirrored = TimedScopes.mirrored(block, slots);
+        ScopeListener all = TimedScopes.listener();
+        long allocated = all == null ? NOT_KNOWN : all.allocatedBytes();
+        // Last, so that the scope takes no longer because somebody observes it.
+        long now = System.nanoTime();
+        long cpu = allocated < 0 ? NOT_KNOWN : all.cpuNanos(now);
+        allocatedBefore = allocated;
+        cpuBefore = cpu;
+        startNanos = cpu < 0 ? now : System.nanoTime();
     }
 
     /**
      * The current thread has opened a scope. Returns what is to be told of its end, {@code next} if
-     * nobody wants to know.
+     * nobody wants to know. Never throws.
      */
     public static ScopeWatch opened(
             ScopeWatch next, long block, long owner, int serial, int slots) {
-        if (slots == 0 || !ExtraWork.isTimed()) {
+        return opened(CompilerRules.KEEP_CALL, next, block, owner, serial, slots);
+    }
+
+    /** A kept call (rule 5 of {@link CompilerRules}). */
+    private static ScopeWatch opened(
+            int callsLeft, ScopeWatch next, long block, long owner, int serial, int slots) {
+        if (callsLeft > 0) {
+            return opened(callsLeft - 1, next, block, owner, serial, slots);
+        }
+        if (block == Slab.NONE || slots == 0 || !ExtraWork.isTimed()) {
             return next;
         }
+        try {
+            return timed(next, block, owner, serial, slots);
+        } catch (VirtualMachineError shortage) {
+            return next;
+        }
+    }
+
+    private static TimedScope timed(
+            ScopeWatch next, long block, long owner, int serial, int slots) {
         int outer = Slab.frame(block);
         // First: if there is no memory for the rest, the scope around it does not find its own.
         Slab.putFrame(block, Frames.of(serial));
@@ -60,7 +91,7 @@ public final class TimedScope extends ScopeWatch {
     }
 
     @Override
-    public void closed() {
+    protected void closed() {
         if (closed) {
             return;
         }
@@ -70,7 +101,11 @@ public final class TimedScope extends ScopeWatch {
         }
         long endNanos = System.nanoTime();
         int samples = Slab.samples(block) - samplesBefore;
-        TimedScopes.tell(block, slots, samples, startNanos, endNanos, opened);
+        ScopeListener all = TimedScopes.listener();
+        if (all != null) {
+            all.closed(
+                    owner, block, slots, samples, startNanos, endNanos, allocatedBefore, cpuBefore);
+        }
         int frame = Slab.frame(block);
         boolean inOrder = Frames.isOf(frame, serial);
         int changed = inOrder ? Frames.changed(frame) : Frames.ALL;

@@ -4,6 +4,7 @@ import io.ctxagent.internal.agent.Bridge;
 
 /** Who wants to know how long scopes are open: a recording, and one listener. */
 public final class TimedScopes {
+    private static final long NEVER = Long.MAX_VALUE;
     /** Of what the agent answers: no recording wants scopes. */
     private static final int OFF = -1;
     /** The recording does not tell of the scope. */
@@ -13,7 +14,8 @@ public final class TimedScopes {
 
     private static volatile ScopeListener listener;
     private static volatile ScopeMirror mirror;
-    private static volatile long thresholdNanos;
+    /** {@link #NEVER} if no recording wants scopes. */
+    private static volatile long thresholdNanos = NEVER;
     /** Another one with each recording. */
     private static volatile int recording;
 
@@ -31,7 +33,7 @@ public final class TimedScopes {
      */
     public static synchronized boolean ask() {
         long threshold = Bridge.agent().scopeThreshold();
-        thresholdNanos = threshold;
+        thresholdNanos = threshold < 0 ? NEVER : threshold;
         recording++;
         ExtraWork.set(ExtraWork.RECORD, threshold >= 0);
         return threshold >= 0;
@@ -47,23 +49,15 @@ public final class TimedScopes {
         return recording;
     }
 
-    static Object begin(long startNanos) {
-        ScopeListener all = listener;
-        return all == null ? null : all.opened(startNanos);
-    }
-
-    static void tell(
-            long block, int slots, int samples, long startNanos, long endNanos, Object opened) {
-        ScopeListener all = listener;
-        if (all != null) {
-            all.closed(block, slots, samples, startNanos, endNanos, opened);
-        }
+    /** Who observes all scopes; {@code null}: nobody. */
+    static ScopeListener listener() {
+        return listener;
     }
 
     /** What the mirror wants to be told at the end of a scope that sets these slots now. */
     static ScopeMirror.Opened mirrored(long block, int slots) {
         ScopeMirror present = mirror;
-        return present == null || thresholdNanos < 0
+        return present == null || thresholdNanos == NEVER
                 ? null
                 : present.opened(BlockContents.withValue(block, slots));
     }
@@ -95,6 +89,7 @@ public final class TimedScopes {
 
     private static synchronized void end(int ended) {
         if (ended == recording) {
+            thresholdNanos = NEVER;
             ExtraWork.set(ExtraWork.RECORD, false);
         }
     }

@@ -1,8 +1,5 @@
 package io.ctxagent.internal.observe;
 
-import java.util.ArrayList;
-import java.util.List;
-
 /** The entries that wait for one observer. */
 public final class EntryQueue {
     /** Entries that wait at most. */
@@ -11,11 +8,11 @@ public final class EntryQueue {
     /** What gets the entries; runs on a thread of its own. */
     public interface Receiver {
         /** Never empty; {@code dropped}: entries since the last call that are not among them. */
-        void accept(List<ObservedEntry> entries, long dropped);
+        void accept(EntryBatch entries, long dropped);
     }
 
     private final Receiver receiver;
-    private List<ObservedEntry> pending = new ArrayList<>();
+    private EntryBatch pending = new EntryBatch();
     private long dropped;
     private boolean isDelivering;
     /** Bits of the types that this observer wants, 0 = none; changed under the lock of the hub. */
@@ -30,10 +27,14 @@ public final class EntryQueue {
         return types;
     }
 
+    boolean wants(int type) {
+        return (types >>> type & 1) != 0;
+    }
+
     /** The types from now on. Of those that are not among them no entry is left. */
     synchronized void setTypes(int wanted) {
         types = wanted;
-        pending.removeIf(entry -> (wanted >>> entry.type & 1) == 0);
+        pending.retain(wanted);
         if (wanted == 0) {
             dropped = 0;
         }
@@ -47,20 +48,31 @@ public final class EntryQueue {
         }
     }
 
+    synchronized void offer(ScopeSlice scopes) {
+        int room = CAPACITY - pending.size();
+        int all = scopes.size();
+        if (all <= room) {
+            pending.add(scopes);
+        } else {
+            pending.add(scopes.first(room));
+            dropped += all - room;
+        }
+    }
+
     synchronized void addDropped(long entries) {
         dropped += entries;
     }
 
     /** Takes what waits. */
-    public synchronized List<ObservedEntry> take() {
-        List<ObservedEntry> taken = pending;
-        pending = new ArrayList<>();
+    public synchronized EntryBatch take() {
+        EntryBatch taken = pending;
+        pending = new EntryBatch();
         return taken;
     }
 
     /** Whether a delivery is due, which the caller then has to run. */
     synchronized boolean beginDelivery() {
-        boolean begins = receiver != null && !isDelivering && !pending.isEmpty();
+        boolean begins = receiver != null && !isDelivering && pending.size() != 0;
         isDelivering |= begins;
         return begins;
     }
@@ -73,10 +85,10 @@ public final class EntryQueue {
     /** Hands over what waits, until nothing does. */
     void deliver() {
         while (true) {
-            List<ObservedEntry> batch;
+            EntryBatch batch;
             long missing;
             synchronized (this) {
-                if (pending.isEmpty()) {
+                if (pending.size() == 0) {
                     isDelivering = false;
                     return;
                 }

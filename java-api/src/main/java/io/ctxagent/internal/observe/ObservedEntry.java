@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /** What a producer tells about something that happened. Immutable, but for its detail. */
-public final class ObservedEntry {
+public class ObservedEntry {
     /** Number of its type. */
     public final int type;
 

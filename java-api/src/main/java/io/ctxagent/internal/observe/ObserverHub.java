@@ -41,6 +41,7 @@ public final class ObserverHub {
     /** Made for the first observer. */
     private static final class Made {
         static final EntryBuffer BUFFER = new EntryBuffer();
+        static final ScopeBuffer SCOPES = new ScopeBuffer();
         static final AtomicLongArray DROPPED = new AtomicLongArray(TYPES);
         static final ScheduledThreadPoolExecutor COLLECTOR = collector();
         static final ThreadPoolExecutor DELIVERIES = new ThreadPoolExecutor(
@@ -103,6 +104,35 @@ public final class ObserverHub {
     }
 
     /**
+     * As {@link #publish}, of a scope that the current thread closes: a block whose values are still
+     * there, the slots that it set, and what is known of it, see {@link ObservedScope}. {@code
+     * thread}: the key of the thread.
+     */
+    public static void publishScope(
+            int type,
+            long thread,
+            long block,
+            int slots,
+            int samples,
+            long startNanos,
+            long durationNanos,
+            long allocatedBytes,
+            long cpuNanos) {
+        if (!Made.SCOPES.add(
+                type,
+                thread,
+                block,
+                slots,
+                samples,
+                startNanos,
+                durationNanos,
+                allocatedBytes,
+                cpuNanos)) {
+            Made.DROPPED.getAndIncrement(type);
+        }
+    }
+
+    /**
      * Gives an observer entries of these types from now on, a bit for each; after those in {@code
      * buffered}. 0: of none.
      *
@@ -128,7 +158,7 @@ public final class ObserverHub {
     }
 
     /** The entries that wait for an observer, those just published among them. */
-    public static List<ObservedEntry> take(EntryQueue queue) {
+    public static EntryBatch take(EntryQueue queue) {
         synchronized (ObserverHub.class) {
             collect();
         }
@@ -191,12 +221,13 @@ public final class ObserverHub {
             }
         }
         Made.BUFFER.drainTo(ObserverHub::distribute);
+        Made.SCOPES.drainTo(ObserverHub::distribute);
         for (int type = 0; type < TYPES; type++) {
             long dropped = Made.DROPPED.get(type);
             if (dropped != 0) {
                 Made.DROPPED.addAndGet(type, -dropped);
                 for (EntryQueue queue : connected) {
-                    if ((queue.types() >>> type & 1) != 0) {
+                    if (queue.wants(type)) {
                         queue.addDropped(dropped);
                     }
                 }
@@ -206,8 +237,16 @@ public final class ObserverHub {
 
     private static void distribute(ObservedEntry entry) {
         for (EntryQueue queue : connected) {
-            if ((queue.types() >>> entry.type & 1) != 0) {
+            if (queue.wants(entry.type)) {
                 queue.offer(entry);
+            }
+        }
+    }
+
+    private static void distribute(ScopeSlice scopes) {
+        for (EntryQueue queue : connected) {
+            if (queue.wants(scopes.type())) {
+                queue.offer(scopes);
             }
         }
     }
