@@ -250,6 +250,10 @@ fn each_event_of_the_jdk_has_the_label_of_its_scope_or_none() {
         assert_waits_lie_in_their_scopes(jdk, &merged);
         for event in WAITS {
             assert_shop_has_labels_of_its_methods(jdk, &recording, event, &file);
+            let both = report_by_operation(&recording, event, &[&file]);
+            let of_merged = report_by_operation(&merged, event, &[]);
+            let samples = |report| by_only_key(report, "samples");
+            assert_eq!(samples(&of_merged), samples(&both), "{jdk}: {event}");
         }
     }
 }
