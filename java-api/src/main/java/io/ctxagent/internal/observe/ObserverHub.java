@@ -104,9 +104,9 @@ public final class ObserverHub {
     }
 
     /**
-     * As {@link #publish}, of a scope that the current thread closes: a block whose values are still
-     * there, the slots that it set, and what is known of it, see {@link ObservedScope}. {@code
-     * thread}: the key of the thread.
+     * As {@link #publish}, of a scope that the current thread closes: a block whose values are
+     * still there, the slots that it set, and what is known of it, see {@link ObservedScope}.
+     * {@code thread}: the key of the thread.
      */
     public static void publishScope(
             int type,
