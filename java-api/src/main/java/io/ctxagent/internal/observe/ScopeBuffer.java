@@ -7,9 +7,9 @@ import java.util.function.Consumer;
 
 /**
  * Closed scopes on their way to the collector. Most threads have a stripe of their own, so that
- * they need no atomic instruction, which would wait for all that was stored before. Virtual threads,
- * and those that find theirs taken, share some. Nobody waits: who meets another thread takes the
- * next stripe, and after the last one, or if too many scopes wait, drops the scope.
+ * they need no atomic instruction, which would wait for all that was stored before. Virtual
+ * threads, and those that find theirs taken, share some. Nobody waits: who meets another thread
+ * takes the next stripe, and after the last one, or if too many scopes wait, drops the scope.
  */
 final class ScopeBuffer {
     /** Scopes that wait for the collector: those of 20 ms at three million a second. */
