@@ -13,7 +13,7 @@
 pub(crate) mod agent;
 pub(crate) mod callbacks;
 pub(crate) mod commands;
-mod event_entry;
+mod event_sink;
 mod java_api;
 pub(crate) mod lifecycle;
 mod loader;

@@ -24,7 +24,7 @@ mod scope;
 
 pub(crate) use gc::GcPause;
 pub(crate) use pick_ratio::PickRatio;
-pub(crate) use queue::{LateValue, MonitorHolder, ObservedEvent, ParkTimes, Payload, ScopeTimes};
+pub(crate) use queue::{LateValue, MonitorHolder, ObservedEvent, Payload, ScopeTimes};
 pub(crate) use scope::ScopeAnswer;
 
 use crate::jvm::jni::{Jni, LocalRef};
@@ -155,9 +155,9 @@ impl EventCollector {
     }
 
     /// A hook: the calling thread was parked, waiting for `blocker` if it is known.
-    pub(crate) fn on_parked(&self, jni: Jni, blocker: Option<&LocalRef<'_>>, times: ParkTimes) {
+    pub(crate) fn on_parked(&self, jni: Jni, blocker: Option<&LocalRef<'_>>, nanos: u64) {
         let context = CallbackContext::new(&self.queue, jni);
-        self.hooked.on_parked(&context, blocker, times);
+        self.hooked.on_parked(&context, blocker, nanos);
     }
 
     /// A hook: the calling thread creates an exception.

@@ -21,6 +21,8 @@ pub const MAX_WEIGHT: u32 = 99;
 /// Highest weight of a sample that the agent writes as so many equal events of weight 1, for
 /// viewers that count events.
 pub const MAX_REPEATS: u32 = 16;
+/// The JDK's value for a limit that there is not.
+const NOT_KNOWN: i64 = i64::MIN;
 /// Access flags of synthetic methods: public static.
 const SYNTHETIC_MODIFIERS: u32 = 9;
 
@@ -134,8 +136,8 @@ impl<S: Storage> ProfileEvents for Recording<S> {
                 .key(park.stack);
             fields
                 .key(park.class)
-                .signed(park.timeout_nanos)
-                .signed(park.until_millis)
+                .signed(NOT_KNOWN)
+                .signed(NOT_KNOWN)
                 .unsigned(park.address);
             weighted_trailer(fields, &park.context, park.weight);
         });

@@ -91,10 +91,6 @@ pub struct ThreadPark {
     pub stack: StackKey,
     /// Class of what it waited for.
     pub class: ClassKey,
-    /// How long it wanted to be parked at most; [`i64::MIN`] = no limit.
-    pub timeout_nanos: i64,
-    /// Until when, in milliseconds since 1970; [`i64::MIN`] = no deadline.
-    pub until_millis: i64,
     /// Number that tells what it waited for apart from others; 0 = not known.
     pub address: u64,
     /// The thread's context.

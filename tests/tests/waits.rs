@@ -22,6 +22,7 @@ fn output(jdk: Jdk, test_dir: &TestDir, options: &str, main: (&str, &[&str])) ->
         .main(main.0, main.1)
         .run_ok();
     assert_eq!(run.stderr_but_start(), "", "{jdk}");
+    assert!(!run.stdout.contains("[warning]"), "{jdk}: {}", run.stdout);
     run.stdout
 }
 

@@ -8,7 +8,7 @@
 use crate::entry::agent::{self, Agent};
 use crate::entry::callbacks;
 use crate::entry::commands::{self, Refusal};
-use crate::entry::event_entry;
+use crate::entry::event_sink;
 use crate::entry::java_api;
 use crate::entry::management;
 use crate::entry::reply;
@@ -33,7 +33,7 @@ const START_LIMIT: Duration = Duration::from_secs(10);
 const HOOKS: Hooks = Hooks {
     mounts: callbacks::MOUNTS,
     before_recording: java_api::before_recording,
-    bind_jdk_events: event_entry::bind,
+    bind_jdk_events: event_sink::bind,
 };
 /// Message after a load without a command.
 pub(crate) const IDLE: &str = "loaded, not recording; a start begins: \

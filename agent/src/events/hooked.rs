@@ -3,7 +3,7 @@
 //! Of frequent ones some are picked: a stack costs microseconds.
 
 use super::pick_ratio::PickRatio;
-use super::queue::{CallbackContext, ObservedEvent, ParkTimes, Payload};
+use super::queue::{CallbackContext, ObservedEvent, Payload};
 use crate::jvm::jni::LocalRef;
 use crate::options::Options;
 use schema::event_mask::{EXCEPTION_BIT, PARK_BIT};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 struct Kind {
     /// Its bit in the event mask.
     bit: u32,
-    /// Frames of `EventEntry` on top of the stack.
+    /// Frames of `EventEntry` and `EventSink` on top of the stack.
     own_frames: usize,
     seen: Counter,
     filtered: Counter,
@@ -25,7 +25,7 @@ struct Kind {
 
 const PARK: Kind = Kind {
     bit: PARK_BIT,
-    own_frames: 3,
+    own_frames: 4,
     seen: Counter::ParkSeen,
     filtered: Counter::ParkFiltered,
     ratelimited: Counter::ParkRatelimited,
@@ -33,7 +33,7 @@ const PARK: Kind = Kind {
 };
 const EXCEPTION: Kind = Kind {
     bit: EXCEPTION_BIT,
-    own_frames: 2,
+    own_frames: 3,
     seen: Counter::ExceptionSeen,
     filtered: Counter::ExceptionFiltered,
     ratelimited: Counter::ExceptionRatelimited,
@@ -77,15 +77,15 @@ impl HookedEvents {
         &self,
         context: &CallbackContext<'_>,
         blocker: Option<&LocalRef<'_>>,
-        times: ParkTimes,
+        nanos: u64,
     ) {
         let hash = |object| context.queue.jvmti.identity_hash(object).ok();
         let payload = |weight| Payload::Park {
-            times,
+            nanos,
             hash: blocker.and_then(hash).unwrap_or(0),
             weight,
         };
-        if context.nanos.saturating_sub(times.nanos) >= self.since_nanos.load(Relaxed) {
+        if context.nanos.saturating_sub(nanos) >= self.since_nanos.load(Relaxed) {
             queue(context, &PARK, &self.parks, blocker, payload);
         }
     }

@@ -57,7 +57,8 @@ pub(crate) enum Payload {
     },
     /// A thread was parked until `ObservedEvent::nanos`.
     Park {
-        times: ParkTimes,
+        /// Length of the park.
+        nanos: u64,
         /// Identity hash of what it waited for; 0 = not known.
         hash: u32,
         /// Parks that this one stands for.
@@ -77,16 +78,6 @@ pub(crate) enum Payload {
         /// When it began.
         begin_nanos: u64,
     },
-}
-
-/// How long a thread was parked, and how long it wanted to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ParkTimes {
-    pub(crate) nanos: u64,
-    /// `i64::MIN`: no limit.
-    pub(crate) timeout_nanos: i64,
-    /// Since 1970; `i64::MIN`: no deadline.
-    pub(crate) until_millis: i64,
 }
 
 /// What a scope has beside its values and its end.

@@ -227,8 +227,6 @@ fn record_other_events(shop: &mut Shop, allocation_samples: bool) {
         thread,
         stack,
         class,
-        timeout_nanos: i64::MIN,
-        until_millis: i64::MIN,
         address: 1,
         context,
         weight: 2,

@@ -143,8 +143,6 @@ fn waits_and_exceptions<S: Storage>(
         thread,
         stack,
         class,
-        timeout_nanos: 5_000_000,
-        until_millis: i64::MIN,
         address: 0xdead_beef,
         context,
         weight: 2,

@@ -1,9 +1,7 @@
 //! Events that the VM posts, as events of the recording: allocations, lock contention, GC pauses.
 
 use super::Pipeline;
-use crate::events::{
-    GcPause, LateValue, MonitorHolder, ObservedEvent, ParkTimes, Payload, ScopeTimes,
-};
+use crate::events::{GcPause, LateValue, MonitorHolder, ObservedEvent, Payload, ScopeTimes};
 use crate::jvm::raw_frame::RawFrame;
 use crate::recorder::names::{Names, Walk};
 use crate::threads::ThreadRef;
@@ -59,10 +57,10 @@ impl Pipeline {
             },
             Payload::MonitorWait { nanos, hash } => self.write_wait(event, nanos, hash),
             Payload::Park {
-                times,
+                nanos,
                 hash,
                 weight,
-            } => self.write_park(event, times, hash, weight),
+            } => self.write_park(event, nanos, hash, weight),
             Payload::Exception { weight } => self.write_exception(event, weight),
             Payload::LateLabel(label) => self.write_late_label(event, &label),
             Payload::Scope(scope) => self.write_scope(event, &scope),
@@ -104,18 +102,16 @@ impl Pipeline {
         self.status.counters.add(Counter::LockWritten);
     }
 
-    fn write_park(&mut self, event: &ObservedEvent, times: ParkTimes, hash: u32, weight: u64) {
+    fn write_park(&mut self, event: &ObservedEvent, nanos: u64, hash: u32, weight: u64) {
         let keys = self.keys(event);
-        let began = event.nanos.saturating_sub(times.nanos);
-        let (at, duration) = span(self.file.clock, began, times.nanos);
+        let began = event.nanos.saturating_sub(nanos);
+        let (at, duration) = span(self.file.clock, began, nanos);
         self.file.recording.thread_park(&ThreadPark {
             at,
             duration,
             thread: keys.thread,
             stack: keys.stack,
             class: keys.class,
-            timeout_nanos: times.timeout_nanos,
-            until_millis: times.until_millis,
             address: u64::from(hash),
             context: keys.context,
             weight,

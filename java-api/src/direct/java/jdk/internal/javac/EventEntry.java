@@ -1,6 +1,7 @@
 package jdk.internal.javac;
 
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.ObjLongConsumer;
 import jdk.internal.access.JavaLangAccess;
 import jdk.internal.misc.Unsafe;
 
@@ -14,8 +15,8 @@ import jdk.internal.misc.Unsafe;
  * allocation.
  */
 public final class EventEntry {
-    /** The JDK's events have this where a park has no time limit, or no deadline. */
-    private static final long NONE = Long.MIN_VALUE;
+    /** In place of a time: it is an exception. */
+    private static final long NO_PARK = -1;
 
     /**
      * Parks that take so many nanoseconds are told; negative: none. Plain: a thread that sees it
@@ -25,19 +26,17 @@ public final class EventEntry {
     /** Exceptions are told. */
     private static boolean exceptions;
 
+    private static volatile ObjLongConsumer<Object> sink;
+
     private EventEntry() {}
 
     /** Called by the agent only. */
-    private static void turn(long shortestNanos, boolean withExceptions) {
+    @SuppressWarnings("unchecked")
+    private static void turn(Object agent, long shortestNanos, boolean withExceptions) {
+        sink = (ObjLongConsumer<Object>) agent;
         shortest = shortestNanos;
         exceptions = withExceptions;
     }
-
-    /** Bound by the agent. {@code blocker}: what the thread waits for, or {@code null}. */
-    private static native void parked(Object blocker, long nanos, long timeout, long until);
-
-    /** Bound by the agent. */
-    private static native void thrown(Object exception);
 
     public static void park(Unsafe unsafe, boolean isAbsolute, long time) {
         long least = shortest;
@@ -47,8 +46,7 @@ public final class EventEntry {
         }
         long begin = System.nanoTime();
         unsafe.park(isAbsolute, time);
-        long timeout = isAbsolute || time == 0 ? NONE : time;
-        unparked(begin, least, timeout, isAbsolute ? time : NONE);
+        unparked(begin, least);
     }
 
     public static void parkVirtual(JavaLangAccess access) {
@@ -59,7 +57,7 @@ public final class EventEntry {
         }
         long begin = System.nanoTime();
         access.parkVirtualThread();
-        unparked(begin, least, NONE, NONE);
+        unparked(begin, least);
     }
 
     public static void parkVirtual(JavaLangAccess access, long timeout) {
@@ -70,20 +68,28 @@ public final class EventEntry {
         }
         long begin = System.nanoTime();
         access.parkVirtualThread(timeout);
-        unparked(begin, least, timeout, NONE);
+        unparked(begin, least);
     }
 
-    private static void unparked(long begin, long least, long timeout, long until) {
+    private static void unparked(long begin, long least) {
         long nanos = System.nanoTime() - begin;
         if (nanos >= least) {
-            parked(LockSupport.getBlocker(Thread.currentThread()), nanos, timeout, until);
+            tell(LockSupport.getBlocker(Thread.currentThread()), nanos);
+        }
+    }
+
+    private static void tell(Object object, long nanos) {
+        ObjLongConsumer<Object> agent = sink;
+        // The other fields may be seen before this one is.
+        if (agent != null) {
+            agent.accept(object, nanos);
         }
     }
 
     /** An exception gets its stack. */
     public static void created(Object exception) {
         if (exceptions) {
-            thrown(exception);
+            tell(exception, NO_PARK);
         }
     }
 }
