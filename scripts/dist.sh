@@ -23,7 +23,8 @@ platform_of() {
 }
 
 # build CARGO_COMMAND TARGET FLAGS PACKAGE [ARGUMENT…]: without the directories of this machine, and
-# optimized as one program, which takes a minute and makes the library 5 % smaller.
+# optimized as one program, which takes a minute and makes the library 5 % smaller; by less inlining
+# of the agent's own code another 2.5 %, at the same speed of its handler.
 build() {
   local command=$1 target=$2 flags=$3
   shift 3
@@ -31,7 +32,8 @@ build() {
     --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo" \
     CARGO_PROFILE_RELEASE_LTO=fat CARGO_TARGET_DIR=$WORK/cargo CARGO_ZIGBUILD_ZIG_PATH=$zig/zig \
     CARGO_ZIGBUILD_CACHE_DIR=$WORK/zig PATH=$zig:$PATH \
-    cargo "$command" --release --quiet --locked --target "$target" -p "$@" >&2
+    cargo "$command" --config profile.release.package.ctxagent.opt-level=2 \
+    --release --quiet --locked --target "$target" -p "$@" >&2
 }
 
 # split FILE: strips it; what a debugger wants is FILE.debug afterwards.
