@@ -19,11 +19,11 @@ const KINDS: [&str; 2] = ["park", "exception"];
 /// No parks are told.
 const OFF: i64 = -1;
 
-// Its class has natives, which `begin` has bound before.
+// `begin` has defined the classes before.
 static HOOKS: HooksOnDemand<{ KINDS.len() }> =
     HooksOnDemand::new(KINDS, || of_table(TABLE, |_| EVENTS), |_| true);
 
-/// A recording begins with these options. `bind` binds the natives of `EventEntry`.
+/// A recording begins with these options. `bind` binds the native of `EventSink`.
 pub(crate) fn begin(
     jvmti: Jvmti,
     jni: Jni,

@@ -66,7 +66,7 @@ pub(crate) struct Hooks {
     pub(crate) mounts: MountCallbacks,
     /// Prepares the Java API for a recording.
     pub(crate) before_recording: fn(Jvmti, Jni),
-    /// Binds the natives of the class that hooks of parks and exceptions call.
+    /// Binds the native by which hooks tell of parks and exceptions.
     pub(crate) bind_jdk_events: fn(Jni, &LocalRef<'_>) -> bool,
 }
 

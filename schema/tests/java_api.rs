@@ -69,6 +69,8 @@ fn event_bits_are_the_same() {
             event_mask::ALLOCATION_SAMPLE_BIT,
         ),
         ("jdk.JavaMonitorEnter", event_mask::MONITOR_ENTER_BIT),
+        ("jdk.ThreadPark", event_mask::PARK_BIT),
+        ("jdk.JavaExceptionThrow", event_mask::EXCEPTION_BIT),
     ];
     assert_eq!(java, rust);
 }
