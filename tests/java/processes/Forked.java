@@ -16,8 +16,7 @@ public final class Forked {
         System.load(System.getenv("LD_PRELOAD"));
         List<Thread> burners = Threads.start(2, "burner", i -> {
             while (!done) {
-                Work.spin(100_000);
-                Thread.sleep(1); // or they would take the CPUs from parents and children
+                Work.spin(1_000);
             }
         });
         int children = Integer.parseInt(args[0]);
