@@ -1,5 +1,5 @@
 //! Parks and exceptions: methods of the JDK that park a thread, or give an exception its stack,
-//! call `EventEntry`, which tells the agent what a recording wants.
+//! call `EventEntry`, which reports to the agent what a recording wants.
 //!
 //! Nothing of that is in the VM before a recording wants it.
 
@@ -16,12 +16,12 @@ const PARK: usize = 0;
 const EXCEPTION: usize = 1;
 /// The kinds by these numbers: the options that want them.
 const KINDS: [&str; 2] = ["park", "exception"];
-/// No parks are told.
+/// No parks are recorded.
 const OFF: i64 = -1;
 
 // `begin` has defined the classes before.
 static HOOKS: HooksOnDemand<{ KINDS.len() }> =
-    HooksOnDemand::new(KINDS, || of_table(TABLE, |_| EVENTS), |_| true);
+    HooksOnDemand::new("events", KINDS, || of_table(TABLE, |_| EVENTS), |_| true);
 
 /// A recording begins with these options. `bind` binds the native of `EventSink`.
 pub(crate) fn begin(
@@ -36,13 +36,7 @@ pub(crate) fn begin(
     if !event_entry::prepare(jni, bind) {
         return log::warn("parks and exceptions are not recorded: their class cannot be defined");
     }
-    let is_hooked = |kind: usize| {
-        let inserted = HOOKS.insert(jvmti, jni, kind);
-        if let Err(why) = &inserted {
-            log::warn(&format!("events of {} are off: {why}", KINDS[kind]));
-        }
-        inserted.is_ok()
-    };
+    let is_hooked = |kind| HOOKS.insert(jvmti, jni, kind);
     let park = options.park.filter(|_| is_hooked(PARK));
     let exceptions = options.exceptions && is_hooked(EXCEPTION);
     event_entry::turn(jni, park.map_or(OFF, nanos), exceptions);
@@ -64,7 +58,7 @@ pub(crate) fn patched(name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// The lines of `status`.
 pub(crate) fn status() -> Vec<String> {
-    HOOKS.status("events")
+    HOOKS.status()
 }
 
 #[cfg(test)]

@@ -5,14 +5,17 @@ use crate::class_hooks::on_demand::{HooksOnDemand, of_table};
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::Jvmti;
 use crate::jvm::net_entries::{self, CALLS, ENTRIES};
-use crate::log;
 
 const TABLE: &str = include_str!("network/hooks.txt");
 /// The kinds by their numbers in `NetEntries`.
 const KINDS: [&str; 2] = ["net", "dns"];
 
-static HOOKS: HooksOnDemand<{ KINDS.len() }> =
-    HooksOnDemand::new(KINDS, || of_table(TABLE, class_of), net_entries::prepare);
+static HOOKS: HooksOnDemand<{ KINDS.len() }> = HooksOnDemand::new(
+    "entries",
+    KINDS,
+    || of_table(TABLE, class_of),
+    net_entries::prepare,
+);
 
 fn class_of(helper: &str) -> &'static str {
     if helper == "calls" { CALLS } else { ENTRIES }
@@ -30,16 +33,8 @@ pub(crate) fn observe(
         return false;
     };
     let known = HOOKS.are_in(number);
-    let is_hooked = known.unwrap_or_else(|| on && insert(jvmti, jni, number));
+    let is_hooked = known.unwrap_or_else(|| on && HOOKS.insert(jvmti, jni, number));
     is_hooked && net_entries::observe(jni, kind, observer, on)
-}
-
-fn insert(jvmti: Jvmti, jni: Jni, kind: usize) -> bool {
-    let inserted = HOOKS.insert(jvmti, jni, kind);
-    if let Err(why) = &inserted {
-        log::warn(&format!("entries of {} are off: {why}", KINDS[kind]));
-    }
-    inserted.is_ok()
 }
 
 /// The class with hooks; `None` if it gets none.
@@ -49,7 +44,7 @@ pub(crate) fn patched(name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// The lines of `status`.
 pub(crate) fn status() -> Vec<String> {
-    HOOKS.status("entries")
+    HOOKS.status()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use super::{Row, boot, hooks_of, rows};
 use crate::jvm::jni::Jni;
 use crate::jvm::jvmti::Jvmti;
+use crate::log;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +14,8 @@ type Outcome = Result<usize, String>;
 /// The hooks of a table, whose lines begin with the name of a kind.
 #[derive(Debug)]
 pub(crate) struct HooksOnDemand<const KINDS: usize> {
+    /// What they are for, in messages.
+    what: &'static str,
     kinds: [&'static str; KINDS],
     rows: LazyLock<Vec<Row>, fn() -> Vec<Row>>,
     /// Defines the classes that the hooks call. `false`: no hook may be inserted, for it would not
@@ -28,11 +31,13 @@ pub(crate) struct HooksOnDemand<const KINDS: usize> {
 
 impl<const KINDS: usize> HooksOnDemand<KINDS> {
     pub(crate) const fn new(
+        what: &'static str,
         kinds: [&'static str; KINDS],
         rows: fn() -> Vec<Row>,
         prepare: fn(Jni) -> bool,
     ) -> Self {
         Self {
+            what,
             kinds,
             rows: LazyLock::new(rows),
             prepare,
@@ -51,14 +56,18 @@ impl<const KINDS: usize> HooksOnDemand<KINDS> {
         self.outcomes().get(kind)?.as_ref().map(Result::is_ok)
     }
 
-    /// Inserts the hooks of a kind, unless somebody did.
-    pub(crate) fn insert(&self, jvmti: Jvmti, jni: Jni, kind: usize) -> Result<(), String> {
+    /// Inserts the hooks of a kind, unless somebody did. `false` if it has none; a warning says why.
+    pub(crate) fn insert(&self, jvmti: Jvmti, jni: Jni, kind: usize) -> bool {
         let known = self.outcomes().get(kind).cloned().flatten();
         let outcome = known.unwrap_or_else(|| self.load_anew(jvmti, jni, kind));
         if let Some(of_kind) = self.outcomes().get_mut(kind) {
             *of_kind = Some(outcome.clone());
         }
-        outcome.map(|_| ())
+        if let Err(why) = &outcome {
+            let (what, kind) = (self.what, self.kinds.get(kind).unwrap_or(&""));
+            log::warn(&format!("{what} of {kind} are off: {why}"));
+        }
+        outcome.is_ok()
     }
 
     /// Has the VM load the classes of a kind anew, with hooks.
@@ -97,8 +106,9 @@ impl<const KINDS: usize> HooksOnDemand<KINDS> {
         boot::patched(name, &hooks, bytes)
     }
 
-    /// The lines of `status`: `what`, kind, how many classes have hooks.
-    pub(crate) fn status(&self, what: &str) -> Vec<String> {
+    /// The lines of `status`: what for, kind, how many classes have hooks.
+    pub(crate) fn status(&self) -> Vec<String> {
+        let what = self.what;
         let line = |(kind, outcome): (&&str, &Option<Outcome>)| {
             let text = match outcome.as_ref()? {
                 Ok(classes) => format!("on (classes with hooks: {classes})"),
@@ -136,6 +146,6 @@ pub(crate) mod tests {
             assert_eq!(of_version.len(), count, "{of_version:?}, JDK {version}");
         }
         assert_eq!(hooks.patched("java/net/Socket", b"no class"), None);
-        assert!(hooks.status("entries").is_empty());
+        assert!(hooks.status().is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! Parks and exceptions, which hooks in classes of the JDK tell of, on the thread concerned.
+//! Parks and exceptions, which hooks in classes of the JDK report, on the thread concerned.
 //!
 //! Of frequent ones some are picked: a stack costs microseconds.
 
@@ -40,7 +40,7 @@ const EXCEPTION: Kind = Kind {
     lost: Counter::ExceptionLost,
 };
 
-/// What the hooks tell of.
+/// What the hooks report.
 #[derive(Debug)]
 pub(super) struct HookedEvents {
     pub(super) parks: PickRatio,

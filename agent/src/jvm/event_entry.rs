@@ -1,6 +1,6 @@
 //! The class that methods of the JDK call which park a thread or create an exception,
 //! `jdk.internal.javac.EventEntry`, which all packages of `java.base` see; and
-//! `io.ctxagent.internal.event.EventSink`, by which that tells the agent.
+//! `io.ctxagent.internal.event.EventSink`, by which that reports to the agent.
 
 use super::boot_classes::BootClasses;
 use super::jni::{Argument, Jni, LocalRef};
@@ -20,7 +20,7 @@ pub(crate) fn prepare(jni: Jni, bind: fn(Jni, &LocalRef<'_>) -> bool) -> bool {
     })
 }
 
-/// Has `EventEntry` tell of parks that take so long at least (negative: of none), and of
+/// Has `EventEntry` report parks that take so long at least (negative: none), and
 /// exceptions. `false` if it is not there.
 pub(crate) fn turn(jni: Jni, shortest_park_nanos: i64, exceptions: bool) -> bool {
     let turned = jni.with_local_frame(|jni| {

@@ -2,6 +2,7 @@
 
 use super::names::check_attribute_name;
 use super::near::shown;
+use super::types::EVENTS;
 use std::fmt::{self, Write};
 
 /// Maximum number of conditions of a filter.
@@ -149,7 +150,7 @@ fn names_event_type(name: &str) -> bool {
     let is_type = ["jdk.", "profiler."]
         .iter()
         .any(|begin| kind.starts_with(begin));
-    is_type || has_colon && ["cpu", "wall", "alloc", "lock", "park", "exception"].contains(&kind)
+    is_type || has_colon && EVENTS.contains(&kind)
 }
 
 /// Decodes `%2B` to `+` and so on: two hexadecimal digits for each byte of UTF-8.

@@ -6,8 +6,8 @@ use super::kind::{
 };
 use super::parsed::Options;
 use super::types::{
-    CStack, Command, Engine, LogLevel, Mechanism, MechanismSet, StatusFormat, VirtualThreads,
-    WallThreads,
+    CStack, Command, EVENTS, Engine, LogLevel, Mechanism, MechanismSet, StatusFormat,
+    VirtualThreads, WallThreads,
 };
 use super::value::Value;
 use crate::output::ExistingFile;
@@ -20,6 +20,12 @@ const SHORTEST_INTERVAL: u64 = if cfg!(feature = "oracle") {
     NANOS_PER_MILLI
 };
 
+/// The shortest wait or scope that is recorded.
+const SPAN: Kind = Kind::Time {
+    min: 1_000,
+    max: 60 * NANOS_PER_SEC,
+    bare: 1,
+};
 /// Values of bare option names, as in other profilers, and of `event=NAME`.
 const ALONE: &[(&str, u64)] = &[
     ("wall", WALL_ALONE),
@@ -90,7 +96,7 @@ impl Row {
 pub const TABLE: &[Row] = &[
     Row {
         name: "event",
-        kind: Kind::Choices(&["cpu", "wall", "alloc", "lock", "park", "exception"]),
+        kind: Kind::Choices(EVENTS),
         default: "cpu",
         scope: Scope::Start,
         help: "What is sampled. itimer and ctimer mean cpu.",
@@ -162,11 +168,7 @@ pub const TABLE: &[Row] = &[
     },
     Row {
         name: "lock",
-        kind: Kind::Time {
-            min: 1_000,
-            max: 60 * NANOS_PER_SEC,
-            bare: 1,
-        },
+        kind: SPAN,
         default: "",
         scope: Scope::Start,
         help: "Also record waiting for a monitor that took at least this long.",
@@ -174,11 +176,7 @@ pub const TABLE: &[Row] = &[
     },
     Row {
         name: "park",
-        kind: Kind::Time {
-            min: 1_000,
-            max: 60 * NANOS_PER_SEC,
-            bare: 1,
-        },
+        kind: SPAN,
         default: "",
         scope: Scope::Start,
         help: "Also record parks that took at least this long: waiting for java.util.concurrent.",
@@ -186,11 +184,7 @@ pub const TABLE: &[Row] = &[
     },
     Row {
         name: "scopes",
-        kind: Kind::Time {
-            min: 1_000,
-            max: 60 * NANOS_PER_SEC,
-            bare: 1,
-        },
+        kind: SPAN,
         default: "",
         scope: Scope::Start,
         help: "Also record scopes, requests and carried tasks that took at least this long, so that ctxjfr can \

@@ -2,6 +2,9 @@
 
 use crate::output::Pattern;
 
+/// What a recording can have, in the order in which the option `event` numbers them.
+pub(super) const EVENTS: &[&str] = &["cpu", "wall", "alloc", "lock", "park", "exception"];
+
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Command {

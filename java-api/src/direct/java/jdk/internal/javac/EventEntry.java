@@ -6,10 +6,10 @@ import jdk.internal.access.JavaLangAccess;
 import jdk.internal.misc.Unsafe;
 
 /**
- * What the agent has the JDK call in place of parking, and where an exception is created: it does
- * the same, and tells the agent what its recording wants. The agent holds the bytes of this class
- * and defines it in {@code java.base}, beside {@link DirectMemory}, when a recording wants it for
- * the first time.
+ * What the agent has the JDK call in place of parking, and where an exception is created: it
+ * does the same, and reports to the agent what its recording wants. The agent holds the bytes of
+ * this class and defines it in {@code java.base}, beside {@link DirectMemory}, when a recording
+ * wants it for the first time.
  *
  * <p>All of it runs where a virtual thread may be about to park: no lock, no other class, no
  * allocation.
@@ -19,11 +19,11 @@ public final class EventEntry {
     private static final long NO_PARK = -1;
 
     /**
-     * Parks that take so many nanoseconds are told; negative: none. Plain: a thread that sees it
-     * late begins or ends a little later.
+     * Parks that take so many nanoseconds are reported; negative: none. Plain: a thread that sees
+     * it late begins or ends a little later.
      */
     private static long shortest = -1;
-    /** Exceptions are told. */
+    /** Exceptions are reported. */
     private static boolean exceptions;
 
     private static volatile ObjLongConsumer<Object> sink;
@@ -74,11 +74,11 @@ public final class EventEntry {
     private static void unparked(long begin, long least) {
         long nanos = System.nanoTime() - begin;
         if (nanos >= least) {
-            tell(LockSupport.getBlocker(Thread.currentThread()), nanos);
+            report(LockSupport.getBlocker(Thread.currentThread()), nanos);
         }
     }
 
-    private static void tell(Object object, long nanos) {
+    private static void report(Object object, long nanos) {
         ObjLongConsumer<Object> agent = sink;
         // The other fields may be seen before this one is.
         if (agent != null) {
@@ -89,7 +89,7 @@ public final class EventEntry {
     /** An exception gets its stack. */
     public static void created(Object exception) {
         if (exceptions) {
-            tell(exception, NO_PARK);
+            report(exception, NO_PARK);
         }
     }
 }

@@ -3,8 +3,8 @@ package io.ctxagent.internal.event;
 import java.util.function.ObjLongConsumer;
 
 /**
- * What {@code EventEntry} tells: the agent itself. It is no class of {@code java.base}, as the VM
- * would warn when the agent binds a native of such a one.
+ * What {@code EventEntry} reports to: the agent itself. It is no class of {@code java.base}, as
+ * the VM would warn when the agent binds a native of such a one.
  */
 public final class EventSink implements ObjLongConsumer<Object> {
     private EventSink() {}
