@@ -1,10 +1,15 @@
-//! `merge`: several recordings as one file that every reader opens. Chunks are copied as they are, in
-//! the order of their time. Those of the JDK get the times that the agent's recording has, by their
-//! header: where it starts, and how fast its clock is. In those of our writer the event types get ids that
-//! the JDK does not use ([`renumber`]). The JDK's `@Contextual` gets another name.
+//! `merge`: several recordings as one file that every reader opens. Chunks are copied in the order of
+//! their time. Those of the JDK get the times that the agent's recording has, by their header: where it
+//! starts, and how fast its clock is; their events get the labels of our scopes ([`labels`]). In those
+//! of our writer the event types get ids that the JDK does not use ([`renumber`]). The JDK's
+//! `@Contextual` gets another name.
 //!
 //! Rule: whole recordings or none. A reader of the merged file could not tell where a part is missing.
 
+mod copy;
+mod fields;
+mod labels;
+mod metadata;
 mod renumber;
 
 use std::borrow::Cow;
@@ -12,12 +17,16 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
 use jfr_format::chunk::{HEADER_LEN, Header};
-use jfr_format::read::{Chunk, ParsedChunk};
+use jfr_format::read::{Chunk, ChunkParser, ParsedChunk};
 use jfr_format::varint;
 use jfr_format::write::separator;
 
+use self::labels::Labelling;
+use self::renumber::Renumbering;
 use crate::args::MergeArgs;
-use crate::collect::{CONTEXTUAL, ClockPair, MERGED_CONTEXTUAL, Process, aligned};
+use crate::collect::{
+    CONTEXTUAL, ClockPair, MERGED_CONTEXTUAL, Process, ScopeIndex, ScopeSearch, aligned,
+};
 use crate::input;
 use crate::output::{self, Failure, Output};
 use crate::text;
@@ -164,7 +173,35 @@ fn without_contextual<'a>(chunk: &Chunk<'a>) -> Cow<'a, [u8]> {
     bytes
 }
 
-fn write(args: &MergeArgs, parts: &[Part], to: &mut dyn Write) -> io::Result<()> {
+/// A chunk of another writer as it stands in the merged file; `None` if it cannot be read.
+fn of_another_writer(
+    chunk: &Chunk<'_>,
+    header: &Header,
+    scopes: Option<&ScopeIndex>,
+    parser: &mut ChunkParser,
+) -> Option<Vec<u8>> {
+    let bytes = without_contextual(chunk);
+    if let Some(scopes) = scopes {
+        let parsed = parser.parse(chunk).ok()?;
+        if let Some(mut labels) = Labelling::new(&parsed, scopes) {
+            let chunk = Chunk {
+                bytes: &bytes,
+                ..*chunk
+            };
+            return copy::changed(&chunk, header, &mut labels);
+        }
+    }
+    let mut bytes = bytes.into_owned();
+    bytes[..HEADER_LEN].copy_from_slice(&header.to_bytes());
+    Some(bytes)
+}
+
+fn write(
+    args: &MergeArgs,
+    parts: &[Part],
+    scopes: Option<&ScopeIndex>,
+    to: &mut dyn Write,
+) -> io::Result<()> {
     let failed = |failure: Failure| match failure {
         Failure::Usage(text) | Failure::Finding(text) => io::Error::other(text),
         Failure::Closed => io::ErrorKind::BrokenPipe.into(),
@@ -174,12 +211,13 @@ fn write(args: &MergeArgs, parts: &[Part], to: &mut dyn Write) -> io::Result<()>
         streams.push(input::chunks(file).map_err(failed)?);
     }
     let mut before = None;
+    let mut parser = ChunkParser::new();
     for part in parts {
         let chunk = streams[part.file].next_chunk()?;
         let chunk = chunk.filter(|chunk| chunk.offset == part.offset);
         let changed = || {
             let name = args.files[part.file].display();
-            io::Error::other(format!("{name} has changed meanwhile"))
+            io::Error::other(format!("{name} is damaged, or has changed meanwhile"))
         };
         let chunk = chunk.ok_or_else(changed)?;
         if before.is_some_and(|file| file != part.file) {
@@ -187,13 +225,12 @@ fn write(args: &MergeArgs, parts: &[Part], to: &mut dyn Write) -> io::Result<()>
         }
         before = Some(part.file);
         let chunk = chunk.as_chunk();
-        if part.is_ours {
-            let bytes = renumber::renumbered(&chunk, &part.header);
-            to.write_all(&bytes.ok_or_else(changed)?)?;
+        let bytes = if part.is_ours {
+            copy::changed(&chunk, &part.header, &mut Renumbering::default())
         } else {
-            to.write_all(&part.header.to_bytes())?;
-            to.write_all(&without_contextual(&chunk)[HEADER_LEN..])?;
-        }
+            of_another_writer(&chunk, &part.header, scopes, &mut parser)
+        };
+        to.write_all(&bytes.ok_or_else(changed)?)?;
     }
     to.flush()
 }
@@ -211,7 +248,12 @@ pub(crate) fn run(args: &MergeArgs, output: &mut Output) -> Result<bool, Failure
     }
     output::check_target(&args.output, args.force)?;
     let mut parts = Vec::new();
-    let outcome = input::for_each_chunk(&args.files, output, Part::of, |part| parts.push(part))?;
+    let search = ScopeSearch::of_all();
+    let part_of = |file, chunk: &ParsedChunk<'_>| {
+        search.add(file, chunk);
+        Part::of(file, chunk)
+    };
+    let outcome = input::for_each_chunk(&args.files, output, part_of, |part| parts.push(part))?;
     if !outcome.damages.is_empty() {
         outcome.warn_damages_in_one_line();
         return Err(Failure::Finding(
@@ -226,8 +268,10 @@ pub(crate) fn run(args: &MergeArgs, output: &mut Output) -> Result<bool, Failure
         ));
     }
     sort(&mut parts);
+    let scopes = search.into_index(&outcome);
     output::write_file_with(&args.output, args.force, |file| {
-        write(args, &parts, &mut BufWriter::with_capacity(256 << 10, file))
+        let mut file = BufWriter::with_capacity(256 << 10, file);
+        write(args, &parts, scopes.as_ref(), &mut file)
     })?;
     let name = output.clean(&args.output.display().to_string());
     let chunks = text::count(parts.len() as u64, "chunk");

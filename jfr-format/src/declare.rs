@@ -171,3 +171,36 @@ impl Default for Schema {
         }
     }
 }
+
+/// The name of an attribute as that of the field for its column: an ASCII Java identifier, with a
+/// number behind it if the name is taken, `context0` to `context7` if nothing is left of it.
+pub fn field_name(slot: usize, attribute: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let wanted = identifier(attribute).unwrap_or_else(|| format!("context{slot}"));
+    let mut field = wanted.clone();
+    let mut number = 2;
+    while is_taken(&field) {
+        field = format!("{wanted}_{number}");
+        number += 1;
+    }
+    field
+}
+
+fn identifier(name: &str) -> Option<String> {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || c == '$' {
+            c
+        } else {
+            '_'
+        }
+    };
+    let text: String = name.chars().map(plain).collect();
+    if !text.contains(|c: char| c.is_ascii_alphanumeric()) {
+        return None;
+    }
+    let needs_prefix = text.starts_with(|c: char| c.is_ascii_digit());
+    Some(if needs_prefix {
+        format!("_{text}")
+    } else {
+        text
+    })
+}

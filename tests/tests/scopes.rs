@@ -248,12 +248,15 @@ fn each_event_of_the_jdk_has_the_label_of_its_scope_or_none() {
             assert!(others >= outside, "{jdk}: {event}: {others} of {outside}");
         }
         assert_waits_lie_in_their_scopes(jdk, &merged);
+        let mut printed = printed_by_operation(jdk, &merged);
         for event in WAITS {
             assert_shop_has_labels_of_its_methods(jdk, &recording, event, &file);
             let both = report_by_operation(&recording, event, &[&file]);
             let of_merged = report_by_operation(&merged, event, &[]);
             let samples = |report| by_only_key(report, "samples");
             assert_eq!(samples(&of_merged), samples(&both), "{jdk}: {event}");
+            let printed = printed.remove(event).unwrap_or_default();
+            assert_eq!(printed, samples(&both), "{jdk}: {event} as jfr prints it");
         }
     }
 }
@@ -381,6 +384,22 @@ fn report_by_operation(recording: &Recording, event: &str, others: &[&str]) -> V
     let by = ["report", "--json", "--event", event, "--by", "operation"];
     let arguments = [&by[..], &["FILE"], others].concat();
     serde_json::from_str(&recording.ctxjfr(&arguments).success().stdout).unwrap()
+}
+
+/// The events of the JDK in a merged file by the column of their operation, as `jfr print` shows it.
+fn printed_by_operation(jdk: Jdk, merged: &Recording) -> BTreeMap<String, Counts> {
+    let events = WAITS.join(",");
+    let arguments = ["print", "--json", "--stack-depth", "1", "--events", &events];
+    let printed: Value =
+        serde_json::from_str(&merged.jfr(jdk, &arguments).success().stdout).unwrap();
+    let mut counts: BTreeMap<String, Counts> = BTreeMap::new();
+    for event in printed["recording"]["events"].as_array().unwrap() {
+        let values = event["values"].as_object().unwrap();
+        let operation = values["operation"].as_str().unwrap_or_default();
+        let counts = counts.entry(event["type"].as_str().unwrap().to_owned());
+        *counts.or_default().entry(operation.to_owned()).or_default() += 1;
+    }
+    counts
 }
 
 /// A number of each row of a report by one key; without a name, those known to have no value.

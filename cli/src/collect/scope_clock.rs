@@ -12,6 +12,9 @@ const MAX_START_DIFFERENCE_MILLIS: u64 = 1_000;
 /// Beyond the readings the clocks drift apart by less than one in so many: Linux corrects its clock
 /// by 500 millionths at most.
 const MAX_DRIFT: i64 = 1_000;
+/// A stretch between readings tells the clocks' rate in one up to so many times as long. That of a
+/// shorter one is mostly the error of its readings.
+const MAX_RATE_SCALE: i64 = 16;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
@@ -99,7 +102,7 @@ pub(super) struct Reach {
 
 /// From the times of a chunk to the JVM's clock.
 #[derive(Debug)]
-pub(super) struct JdkClock {
+pub(crate) struct JdkClock {
     /// Time in the chunk, time on the JVM's clock, slack.
     points: Vec<(i64, i64, i64)>,
 }
@@ -149,7 +152,9 @@ impl JdkClock {
         let before = next.checked_sub(2).map(|place| self.points[place]);
         let after = self.points.get(next + 1).copied();
         let others = [before.map(|it| (it, from)), after.map(|it| (to, it))];
-        let wanders = others.into_iter().flatten().map(|(a, b)| {
+        let others = others.into_iter().flatten();
+        let others = others.filter(|(a, b)| b.0.saturating_sub(a.0) >= length / MAX_RATE_SCALE);
+        let wanders = others.map(|(a, b)| {
             let expected = scaled(b.1 - a.1, length, b.0.saturating_sub(a.0));
             (to.1 - from.1).saturating_sub(expected).saturating_abs()
         });
@@ -321,5 +326,12 @@ mod tests {
         assert_eq!(outside.at(10_100), Some((10_100, 16)));
         assert_eq!(outside.at(-10_000), Some((-10_000, 16)));
         assert_eq!(clock(&[(0, 0, 5)]).at(0), None);
+        // Of the last two nobody knows the rate.
+        let ends = clock(&[
+            (0, 0, 5),
+            (1_000_000, 1_000_000, 5),
+            (1_000_093, 1_000_065, 5),
+        ]);
+        assert_eq!(ends.at(500_000), Some((500_000, 6)));
     }
 }

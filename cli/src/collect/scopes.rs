@@ -167,7 +167,7 @@ fn wants_others(query: &Query) -> bool {
 /// The scopes of the chunks that a pass reads. Most recordings have none: then its sums are whole,
 /// and nothing is read twice.
 #[derive(Debug, Default)]
-pub(super) struct ScopeSearch {
+pub(crate) struct ScopeSearch {
     is_wanted: bool,
     has_found: AtomicBool,
     /// With file and offset, as threads find them in any order.
@@ -184,8 +184,16 @@ impl ScopeSearch {
         }
     }
 
+    /// Searches in any case.
+    pub(crate) fn of_all() -> Self {
+        Self {
+            is_wanted: true,
+            ..Self::default()
+        }
+    }
+
     /// Takes a chunk's scopes. Returns whether any chunk so far has some.
-    pub(super) fn add(&self, file: usize, chunk: &ParsedChunk<'_>) -> bool {
+    pub(crate) fn add(&self, file: usize, chunk: &ParsedChunk<'_>) -> bool {
         if !self.is_wanted {
             return false;
         }
@@ -205,7 +213,7 @@ impl ScopeSearch {
     }
 
     /// The scopes that a pass with this outcome found, if they can be used.
-    pub(super) fn into_index(self, outcome: &Outcome) -> Option<ScopeIndex> {
+    pub(crate) fn into_index(self, outcome: &Outcome) -> Option<ScopeIndex> {
         let chunks = self.chunks.into_inner();
         let mut chunks = chunks.unwrap_or_else(PoisonError::into_inner);
         chunks.sort_unstable_by_key(|&(file, offset, _)| (file, offset));
@@ -274,19 +282,27 @@ impl ScopeIndex {
         &self.names[..self.names.len().min(MAX_COLUMNS)]
     }
 
+    /// Slots of which a scope has a value, with their names.
+    pub(crate) fn slots_with_values(&self) -> Vec<(usize, Arc<str>)> {
+        let scopes = self.by_thread.values().flatten();
+        let mut slots: Vec<(usize, Arc<str>)> = self.names().iter().cloned().enumerate().collect();
+        slots.retain(|&(slot, _)| scopes.clone().any(|scope| scope.values[slot].is_some()));
+        slots
+    }
+
     /// Texts of all values.
-    pub(super) fn values(&self) -> &[Arc<str>] {
+    pub(crate) fn values(&self) -> &[Arc<str>] {
         &self.values
     }
 
     /// The clock of a chunk that another recorder of the same JVM wrote.
-    pub(super) fn clock_of(&self, chunk: &ParsedChunk<'_>) -> Option<JdkClock> {
+    pub(crate) fn clock_of(&self, chunk: &ParsedChunk<'_>) -> Option<JdkClock> {
         let is_named = self.process.is_some_and(|it| it.is_named_in(chunk));
         is_named.then(|| JdkClock::new(&self.clock, chunk.header()))?
     }
 
     /// The values of an event by slot.
-    pub(super) fn values_of(&self, clock: Option<&JdkClock>, sample: &Sample<'_>) -> Values {
+    pub(crate) fn values_of(&self, clock: Option<&JdkClock>, sample: &Sample<'_>) -> Values {
         let known = || {
             let first = sample.start_nanos;
             let last = first.saturating_add(sample.duration_nanos.unwrap_or(0).max(0));

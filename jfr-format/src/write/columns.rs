@@ -1,7 +1,7 @@
 //! The attribute columns: names that every reader can live with, the same in all chunks of a file.
 
 use super::config::{Attribute, Columns};
-use crate::declare::{EventType, MAX_COLUMNS};
+use crate::declare::{EventType, MAX_COLUMNS, field_name};
 
 /// Most bytes of field name and label together of a column that is named when a chunk is closed.
 const LATE_NAME_BYTES: usize = 200;
@@ -116,13 +116,9 @@ impl ColumnSet {
     }
 
     fn column(&self, slot: usize, name: &str, label: &str) -> Column {
-        let wanted = identifier(name).unwrap_or_else(|| neutral(slot).field);
-        let mut field = wanted.clone();
-        let mut n = 2;
-        while self.is_field_name(&field) || self.is_taken(slot, &field) {
-            field = format!("{wanted}_{n}");
-            n += 1;
-        }
+        let field = field_name(slot, name, |field| {
+            self.is_field_name(field) || self.is_taken(slot, field)
+        });
         let label = if label.is_empty() {
             field.clone()
         } else {
@@ -150,33 +146,12 @@ impl ColumnSet {
 }
 
 fn neutral(slot: usize) -> Column {
-    let field = format!("context{slot}");
+    let field = field_name(slot, "", |_| false);
     Column {
         label: field.clone(),
         field,
         is_unused: true,
     }
-}
-
-/// `name` as an ASCII Java identifier; `None` if nothing is left of it.
-fn identifier(name: &str) -> Option<String> {
-    let plain = |c: char| {
-        if c.is_ascii_alphanumeric() || c == '$' {
-            c
-        } else {
-            '_'
-        }
-    };
-    let text: String = name.chars().map(plain).collect();
-    if !text.contains(|c: char| c.is_ascii_alphanumeric()) {
-        return None;
-    }
-    let needs_prefix = text.starts_with(|c: char| c.is_ascii_digit());
-    Some(if needs_prefix {
-        format!("_{text}")
-    } else {
-        text
-    })
 }
 
 #[cfg(test)]
