@@ -19,7 +19,8 @@ use crate::entry::agent::{agent, session};
 use crate::entry::commands::{self, Refusal};
 use crate::events::{LateValue, ScopeAnswer, ScopeTimes};
 use crate::guard::{OnFailure, enter};
-use crate::jvm::direct_memory;
+use crate::hotspot::layout;
+use crate::jvm::direct_memory::{self, Accessed};
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::labels;
 use crate::metrics;
@@ -306,9 +307,12 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_openMemory<'l>(
             return false;
         };
         let (base, bytes) = live.handler.blocks.memory();
-        let slab = (base, slab::span(bytes));
+        let accessed = Accessed {
+            slab: (base, slab::span(bytes)),
+            counters: layout::allocation_counters(),
+        };
         LocalRef::of_native(&jni, &module)
-            .is_some_and(|module| direct_memory::open(live.jvmti, jni, slab, &module))
+            .is_some_and(|module| direct_memory::open(live.jvmti, jni, accessed, &module))
     })
 }
 

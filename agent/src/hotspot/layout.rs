@@ -60,6 +60,23 @@ pub(crate) fn find(identity: &Identity, allowed: VirtualThreads) -> VmOffsets {
     }
 }
 
+/// Offsets in a `JavaThread`: the bytes that it has allocated, first byte and top of its buffer.
+pub(crate) fn allocation_counters() -> Option<[u16; 3]> {
+    let structs = VmStructs::exported()?;
+    let offset = |types: &[&str], field| {
+        let offset = structs.offset(types, field)?;
+        (offset < MAX_OFFSET).then_some(offset)
+    };
+    let buffer = offset(THREAD, "_tlab")?;
+    let in_buffer = |field| Some(buffer + offset(&["ThreadLocalAllocBuffer"], field)?);
+    let offsets = [
+        offset(THREAD, "_allocated_bytes")?,
+        in_buffer("_start")?,
+        in_buffer("_top")?,
+    ];
+    Some(offsets.map(|offset| u16::try_from(offset).unwrap_or(0)))
+}
+
 fn id_source(
     identity: &Identity,
     structs: Option<VmStructs>,

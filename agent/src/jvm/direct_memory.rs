@@ -18,23 +18,38 @@ static DEFINED: Mutex<bool> = Mutex::new(false);
 /// In place of the address of the slab, and of its length, in the bytes.
 const SLAB: i64 = 0x5b0c_ad0f_a11b_1001;
 const SLAB_BYTES: i64 = 0x5b0c_b17e_a11b_1002;
+/// In place of the offsets of the counters of allocated bytes.
+const COUNTERS: i64 = 0x5b0c_a110_a11b_1003;
 const CONSTANT_LONG: u8 = 5;
 
-/// Makes the class usable for `module`, that of the Java API; `slab` is where the blocks lie, a
-/// power of two of bytes at a multiple of that. `false` if this VM does not allow it, or the heap
-/// is full.
-pub(crate) fn open(jvmti: Jvmti, jni: Jni, slab: (*mut u8, usize), module: &LocalRef<'_>) -> bool {
+/// What the class accesses.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Accessed {
+    /// Where the blocks lie: a power of two of bytes at a multiple of that.
+    pub(crate) slab: (*mut u8, usize),
+    /// Offsets in a `JavaThread`: the bytes that it has allocated, first byte and top of its buffer.
+    pub(crate) counters: Option<[u16; 3]>,
+}
+
+/// Makes the class usable for `module`, that of the Java API. `false` if this VM does not allow it, or
+/// the heap is full.
+pub(crate) fn open(jvmti: Jvmti, jni: Jni, accessed: Accessed, module: &LocalRef<'_>) -> bool {
     jni.with_local_frame(|jni| {
         let mut defined = DEFINED.lock().unwrap_or_else(PoisonError::into_inner);
-        *defined = *defined || define(*jni, slab).is_some();
+        *defined = *defined || define(*jni, accessed).is_some();
         *defined && jvmti.export_package(PACKAGE, module).is_ok()
     })
 }
 
-fn define(jni: Jni, (base, bytes): (*mut u8, usize)) -> Option<()> {
+fn define(jni: Jni, accessed: Accessed) -> Option<()> {
+    let (base, bytes) = accessed.slab;
     let mut class = class_file(NAME)?.to_vec();
     set_constant(&mut class, SLAB, base.expose_provenance())?;
     set_constant(&mut class, SLAB_BYTES, bytes)?;
+    let offsets = accessed.counters.unwrap_or_default();
+    let packed = offsets.iter().rev();
+    let packed = packed.fold(0, |all, &offset| all << u16::BITS | usize::from(offset));
+    set_constant(&mut class, COUNTERS, packed)?;
     let class = jni.define_boot_class(NAME, &class)?;
     // This initialises the class.
     jni.static_method_id(&class, c"origin", c"()J")?;
@@ -62,11 +77,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn class_takes_its_two_numbers() {
+    fn class_takes_its_three_numbers() {
         let packed = class_file(NAME).expect("build.rs packs it");
         let mut class = packed.to_vec();
         assert!(set_constant(&mut class, SLAB, 0x7f00_0080_0000).is_some());
         assert!(set_constant(&mut class, SLAB_BYTES, 0x80_0000).is_some());
+        assert!(set_constant(&mut class, COUNTERS, 0x0010_0020_0030).is_some());
         assert!(set_constant(&mut class, SLAB, 1).is_none(), "a second time");
         assert_eq!(class.len(), packed.len());
     }

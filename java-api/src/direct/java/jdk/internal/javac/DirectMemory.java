@@ -39,6 +39,17 @@ public final class DirectMemory {
     /** Bytes of all blocks, rounded up to a power of two, in place of this number. */
     private static final long BYTES = 0x5b0c_b17e_a11b_1002L;
 
+    /**
+     * Offsets in the VM's thread of the bytes that it has allocated, and of first byte and top of
+     * its buffer, 16 bits each, in place of this number; 0: not known.
+     */
+    private static final long COUNTERS = 0x5b0c_a110_a11b_1003L;
+
+    /** Buffers are smaller, and addresses of the heap larger. */
+    private static final long MAX_BUFFER = 1 << 30;
+
+    private static final long VM_THREAD = UNSAFE.objectFieldOffset(Thread.class, "eetop");
+
     private static final int SHIFT = Long.numberOfTrailingZeros(BYTES);
     private static final long PAGE = SLAB >>> SHIFT;
     private static final long OFFSET_MASK = 0xff;
@@ -87,6 +98,26 @@ public final class DirectMemory {
     /** {@code Thread.threadId()}, which 17 lacks, and which is never overridden. */
     public static long id(Thread thread) {
         return UNSAFE.getLong(Objects.requireNonNull(thread), THREAD_ID);
+    }
+
+    /**
+     * The bytes that the current thread has allocated, as {@code ThreadMXBean} counts them; -1: not
+     * known, as of a virtual thread. The VM may end the buffer between two loads: then it has
+     * counted its bytes.
+     */
+    public static long allocatedBytes() {
+        long thread = UNSAFE.getLong(Thread.currentThread(), VM_THREAD);
+        if (COUNTERS == 0 || thread == 0) {
+            return -1;
+        }
+        long counted = counter(thread, 0);
+        long used = counter(thread, 32) - counter(thread, 16);
+        boolean isWhole = used >= 0 && used < MAX_BUFFER && counter(thread, 0) == counted;
+        return isWhole ? counted + used : -1;
+    }
+
+    private static long counter(long thread, int shift) {
+        return UNSAFE.getLong(thread + (COUNTERS >>> shift & 0xffff));
     }
 
     public static long getLong(long block, long offset) {

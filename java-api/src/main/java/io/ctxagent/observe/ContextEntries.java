@@ -22,7 +22,7 @@ final class ContextEntries implements EntrySource, ScopeListener {
 
     @Override
     public long allocatedBytes() {
-        return ThreadCounters.allocatedBytes();
+        return AllocatedBytes.now();
     }
 
     @Override
@@ -48,7 +48,7 @@ final class ContextEntries implements EntrySource, ScopeListener {
                 samples,
                 startNanos,
                 endNanos - startNanos,
-                allocatedBefore < 0 ? NOT_KNOWN : ThreadCounters.allocatedBytes() - allocatedBefore,
+                allocatedBefore < 0 ? NOT_KNOWN : AllocatedBytes.now() - allocatedBefore,
                 cpuBefore < 0 ? NOT_KNOWN : ThreadCounters.cpuNanos() - cpuBefore);
     }
 }

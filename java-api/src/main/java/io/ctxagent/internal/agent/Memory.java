@@ -122,6 +122,14 @@ public final class Memory {
                 : text.length() <= BlockLayout.VALUE_LIMIT ? text.hashCode() : 0;
     }
 
+    /**
+     * The bytes that the current thread has allocated, without a call into the VM; -1: not known, as
+     * of a virtual thread.
+     */
+    public static long allocatedBytes() {
+        return DIRECT ? DirectMemory.allocatedBytes() : -1;
+    }
+
     private static int index(long block, long offset) {
         return (int) (block + (offset & 0xff) - ORIGIN);
     }

@@ -33,7 +33,8 @@ final class MemoryAccess {
         }
         return memory
                 && "proof".hashCode() == DirectMemory.knownHash("proof")
-                && DirectMemory.id(thread) == ThreadIds.of(thread);
+                && DirectMemory.id(thread) == ThreadIds.of(thread)
+                && DirectMemory.allocatedBytes() >= -1;
     }
 
     private static boolean memoryWorks(long block) {
