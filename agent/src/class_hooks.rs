@@ -114,6 +114,7 @@ impl Row {
                 class: &call.class,
                 method: &call.method,
                 descriptor: &call.descriptor,
+                is_static: call.is_static,
             },
             helper: self.helper(),
         }
@@ -144,10 +145,16 @@ fn of_entry(signature: &Signature) -> String {
     format!("({}){result}", passed.collect::<String>())
 }
 
-/// The descriptor of a helper in place of a call: the receiver is its first parameter.
+/// The descriptor of a helper in place of a call: the receiver, if any, is its first parameter, as
+/// an object if it is marked.
 fn of_call(call: &Signature) -> String {
+    let receiver = match call.passed.first() {
+        _ if call.is_static => String::new(),
+        Some(Argument::This) => OBJECT.to_owned(),
+        _ => format!("L{};", call.class),
+    };
     let parameters = call.parameters.concat();
-    format!("(L{};{parameters}){}", call.class, call.result)
+    format!("({receiver}{parameters}){}", call.result)
 }
 
 /// The hooks of a class, by its rows.

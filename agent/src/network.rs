@@ -1,10 +1,10 @@
 //! Connects and look-ups of names that the application observes (`io.ctxagent.observe`): methods
-//! of the JDK that do them call `NetCalls` and `NetEntries`, which tell the Java API.
+//! of the JDK that do them call `NetCalls` and `NetChannels`, which tell the Java API.
 
 use crate::class_hooks::on_demand::{HooksOnDemand, of_table};
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::Jvmti;
-use crate::jvm::net_entries::{self, CALLS, ENTRIES};
+use crate::jvm::net_entries::{self, CALLS, CHANNELS};
 
 const TABLE: &str = include_str!("network/hooks.txt");
 /// The kinds by their numbers in `NetEntries`.
@@ -18,7 +18,7 @@ static HOOKS: HooksOnDemand<{ KINDS.len() }> = HooksOnDemand::new(
 );
 
 fn class_of(helper: &str) -> &'static str {
-    if helper == "calls" { CALLS } else { ENTRIES }
+    if helper == "calls" { CALLS } else { CHANNELS }
 }
 
 /// An application observes a kind from now on, or no longer. `false` if that has no effect.
@@ -54,6 +54,6 @@ mod tests {
 
     #[test]
     fn each_line_of_the_table_is_a_hook() {
-        check(&HOOKS, TABLE, [(17, 6), (21, 6), (25, 6)]);
+        check(&HOOKS, TABLE, [(17, 18), (21, 18), (25, 18)]);
     }
 }

@@ -111,7 +111,6 @@ fn each_part_of_perf_hooks_has_an_example() {
 #[test]
 fn connects_and_look_ups_are_told() {
     const OPEN: &str = "NET shop.test:OPEN shop.test/127.0.0.1:OPEN null {tenant=acme}";
-    const CLOSED: &str = "java.nio.channels.ClosedChannelException {tenant=acme}";
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
@@ -119,8 +118,20 @@ fn connects_and_look_ups_are_told() {
             .flag("--add-opens=java.base/jdk.internal.javac=ALL-UNNAMED")
             .main("ObservesNetwork", &[])
             .run_ok();
-        let refused = format!("NET shop.test:SHUT shop.test/127.0.0.1:SHUT {CLOSED}");
-        let given_up = format!("NET 192.0.2.1:9 192.0.2.1/192.0.2.1:9 {CLOSED}");
+        let failed = |to: &str, why: &str| {
+            let host = to.split(':').next().unwrap();
+            let address = to.replace("shop.test", "127.0.0.1");
+            format!("NET {to} {host}/{address} java.{why} {{tenant=acme}}")
+        };
+        let refused = failed("shop.test:SHUT", "net.ConnectException");
+        let unreachable = failed("224.0.0.1:9", "net.SocketException");
+        let busy = |why: &str| failed("shop.test:BUSY", why);
+        let (given_up, timeout) = (
+            busy("nio.channels.ClosedChannelException"),
+            busy("net.SocketTimeoutException"),
+        );
+        let interrupted = busy("nio.channels.ClosedByInterruptException");
+        let closed_meanwhile = busy("nio.channels.AsynchronousCloseException");
         let unknown = format!(
             "DNS {} false java.net.UnknownHostException {{tenant=acme}}",
             "x".repeat(64)
@@ -128,13 +139,13 @@ fn connects_and_look_ups_are_told() {
         let mut expected = vec![
             "before: false ",
             "with callback: 1",
-            "observed: true entries net: on (classes with hooks: 2); entries dns: on (classes with \
+            "observed: true entries net: on (classes with hooks: 3); entries dns: on (classes with \
              hooks: 1); ",
             "socket: 1",
             OPEN,
             "refused failed: ConnectException",
             "refused: 1",
-            "NET shop.test:SHUT shop.test/127.0.0.1:SHUT java.net.ConnectException {tenant=acme}",
+            &refused,
             "channel: 1",
             OPEN,
             "channel refused failed: ConnectException",
@@ -146,14 +157,57 @@ fn connects_and_look_ups_are_told() {
             OPEN,
             "selector refused: 1",
             &refused,
-            "given up: 1",
-            &given_up,
             "unix: 1",
             "NET socket socket/null:0 null {tenant=acme}",
+            "unreachable failed: SocketException",
+            "unreachable: 1",
+            &unreachable,
+            "given up: 1",
+            &given_up,
+            "timeout failed: SocketTimeoutException",
+            "timeout: 1",
+            &timeout,
+            "interrupted failed: ClosedByInterruptException",
+            "interrupted: 1",
+            &interrupted,
+            "closed meanwhile failed: AsynchronousCloseException",
+            "closed meanwhile: 1",
+            &closed_meanwhile,
+            "later closed failed: AsynchronousCloseException",
+            "later closed: 1",
+            &closed_meanwhile,
+            "twice: 1",
+            OPEN,
+            "later: 1",
+            OPEN,
+            "later refused failed: ConnectException",
+            "later refused: 1",
+            &refused,
+            "later unreachable failed: SocketException",
+            "later unreachable: 1",
+            &unreachable,
+            "handler: 1",
+            OPEN,
+            "handler refused failed: ConnectException",
+            "handler refused: 1",
+            &refused,
+            "later refuses: 0",
         ];
-        let of_virtual = OPEN.replace("acme", "virtual");
+        let of_virtual = |line: &str| line.replace("acme", "virtual");
+        let (open_virtually, refused_virtually) = (of_virtual(OPEN), of_virtual(&refused));
         if jdk.has_virtual_threads() {
-            expected.extend(["virtual: 1", &of_virtual]);
+            expected.extend([
+                "virtual socket: 1",
+                &open_virtually,
+                "virtual channel refused failed: ConnectException",
+                "virtual channel refused: 1",
+                &refused_virtually,
+                "virtual later: 1",
+                &open_virtually,
+                "virtual later refused failed: ConnectException",
+                "virtual later refused: 1",
+                &refused_virtually,
+            ]);
         }
         expected.extend([
             "known: 1",

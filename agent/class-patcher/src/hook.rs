@@ -28,8 +28,8 @@ pub struct Hook<'a> {
 /// A call in a method that becomes a call of a helper: of the same receiver and arguments, with the
 /// same result. Names are ASCII.
 ///
-/// It is for calls by `invokevirtual` and `invokeinterface`, of which there may be several; what
-/// calls constructors, private, `super` and static methods stays. The code keeps its length.
+/// There may be several such calls. What calls by `invokespecial` stays: constructors, `super`, and
+/// private methods in older class files. The code keeps its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallHook<'a> {
     /// Name of the method with the call: `runWorker`.
@@ -39,8 +39,8 @@ pub struct CallHook<'a> {
     /// The method that is called there.
     pub target: CallTarget<'a>,
     /// What is called instead. Its first parameter is the receiver, of the type of the target's
-    /// class; then come the parameters of the target. Each reference may be an `Object`. The result
-    /// is that of the target.
+    /// class, unless the target is static; then come the parameters of the target. Each reference
+    /// may be an `Object`. The result is that of the target.
     pub helper: Helper<'a>,
 }
 
@@ -54,6 +54,8 @@ pub struct CallTarget<'a> {
     pub method: &'a str,
     /// Its descriptor: `()V`.
     pub descriptor: &'a str,
+    /// Whether it is called by `invokestatic`; if not, by `invokevirtual` or `invokeinterface`.
+    pub is_static: bool,
 }
 
 impl CallTarget<'_> {

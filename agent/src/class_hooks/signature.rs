@@ -37,12 +37,16 @@ pub(super) struct Signature {
     pub(super) parameters: Vec<String>,
     /// Type of the result.
     pub(super) result: String,
+    /// Only of calls: of a method that is static.
+    pub(super) is_static: bool,
 }
 
 impl Signature {
     /// `None` if `text` has another form.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let (called, rest) = text.trim().split_once('(')?;
+        let text = text.trim();
+        let after_static = text.strip_prefix("static ");
+        let (called, rest) = after_static.unwrap_or(text).split_once('(')?;
         let (types, result) = rest.split_once(')')?;
         let receiver = called.strip_prefix('+');
         let (class, method) = receiver.unwrap_or(called).rsplit_once('.')?;
@@ -58,6 +62,7 @@ impl Signature {
             replaced: None,
             parameters: Vec::new(),
             result,
+            is_static: after_static.is_some(),
         };
         if receiver.is_some() {
             signature.passed.push(Argument::This);
@@ -127,6 +132,7 @@ mod tests {
             replaced: Some(0),
             parameters: vec![task, "J".to_owned(), "J".to_owned()],
             result: "Ljava/util/concurrent/Future;".to_owned(),
+            is_static: false,
         };
         assert_eq!(parsed, Some(expected));
     }
@@ -139,6 +145,12 @@ mod tests {
         let array = Signature::parse("Arrays.sort(Object[]) int[]");
         let descriptor = array.map(|parsed| parsed.descriptor);
         assert_eq!(descriptor.as_deref(), Some("([Ljava/lang/Object;)[I"));
+        let of = Signature::parse("static t.Sockets.of(int)");
+        let facts = of.map(|of| (of.class, of.descriptor, of.is_static));
+        assert_eq!(
+            facts,
+            Some(("t/Sockets".to_owned(), "(I)V".to_owned(), true))
+        );
         assert_eq!(Signature::parse("no method"), None);
         assert_eq!(Signature::parse("NoClass()"), None);
     }

@@ -1,15 +1,19 @@
 //! The classes that methods of the JDK call which connect or look up a name:
-//! `jdk.internal.javac.NetEntries`, and `java.net.NetCalls`, which sees what only that package sees.
+//! `jdk.internal.javac.NetChannels`, and `java.net.NetCalls`, which sees what only that package
+//! sees; and `jdk.internal.javac.NetEntries`, which both call.
 
 use super::boot_classes::BootClasses;
 use super::jni::{Argument, Jni, LocalRef};
 
-/// Their names.
-pub(crate) const ENTRIES: &str = "jdk/internal/javac/NetEntries";
+/// The names of those that have hooks.
+pub(crate) const CHANNELS: &str = "jdk/internal/javac/NetChannels";
 pub(crate) const CALLS: &str = "java/net/NetCalls";
 
-static CLASSES: BootClasses =
-    BootClasses::new(&[c"java/net/NetCalls", c"jdk/internal/javac/NetEntries"]);
+static CLASSES: BootClasses = BootClasses::new(&[
+    c"java/net/NetCalls",
+    c"jdk/internal/javac/NetChannels",
+    c"jdk/internal/javac/NetEntries",
+]);
 
 /// Defines the classes, unless they are. `false`: no hook may be inserted, for it would not find
 /// them.

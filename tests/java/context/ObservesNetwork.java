@@ -11,22 +11,35 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketTimeoutException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.AsynchronousSocketChannel;
+import java.nio.channels.CompletionHandler;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.UnresolvedAddressException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** Connects in each way and looks up names; prints the entries of it. */
 public final class ObservesNetwork {
     private static final ContextObserver observer = ContextObserver.create();
+    /** To connect to a group is refused at once. */
+    private static final InetSocketAddress NOBODY = new InetSocketAddress("224.0.0.1", 9);
+
     private static InetSocketAddress open;
     private static InetSocketAddress closed;
+    private static int busyPort = -1;
 
     public static void main(String[] args) throws Exception {
         InetAddress loopback = InetAddress.getByAddress("shop.test", new byte[] {127, 0, 0, 1});
@@ -63,28 +76,130 @@ public final class ObservesNetwork {
         });
         step("selector", () -> select(open));
         step("selector refused", () -> select(closed));
-        step("given up", () -> {
-            try (SocketChannel channel = SocketChannel.open()) {
-                channel.configureBlocking(false);
-                channel.connect(new InetSocketAddress("192.0.2.1", 9));
-            } catch (IOException noRouteToIt) {
-                // As good: it is closed before it is connected.
-            }
-        });
         UnixDomainSocketAddress unix = UnixDomainSocketAddress.of("socket");
         ServerSocketChannel local = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         local.bind(unix);
         step("unix", () -> SocketChannel.open(unix).close());
+        fails();
+        connectsLater();
         if (Threads.hasVirtual()) {
-            step(
-                    "virtual",
-                    () -> {
-                        try (RecordingContext c =
-                                RecordingContext.where("tenant", "virtual").build()) {
-                            new Socket(open.getAddress(), open.getPort()).close();
-                        }
-                    },
-                    true);
+            virtualStep("socket", () -> new Socket(open.getAddress(), open.getPort()).close());
+            virtualStep("channel refused", () -> SocketChannel.open(closed).close());
+            virtualStep("later", () -> connectLater(open));
+            virtualStep("later refused", () -> connectLater(closed));
+        }
+    }
+
+    /** What a step prints of its exception is what its entry has to say. */
+    private static void fails() throws Exception {
+        step("unreachable", () -> SocketChannel.open(NOBODY).close());
+        try (ServerSocket full = full()) {
+            SocketAddress busy = full.getLocalSocketAddress();
+            step("given up", () -> {
+                try (SocketChannel channel = SocketChannel.open()) {
+                    channel.configureBlocking(false);
+                    channel.connect(busy);
+                }
+            });
+            step("timeout", () -> {
+                try (SocketChannel channel = SocketChannel.open()) {
+                    channel.socket().connect(busy, 100);
+                }
+            });
+            step("interrupted", () -> {
+                Thread.currentThread().interrupt();
+                SocketChannel.open(busy);
+            });
+            step("closed meanwhile", () -> {
+                SocketChannel channel = SocketChannel.open();
+                Thread closes = Threads.start("closes", () -> {
+                    while (!channel.isConnectionPending()) {
+                        Thread.onSpinWait();
+                    }
+                    channel.close();
+                });
+                try {
+                    channel.connect(busy);
+                } finally {
+                    closes.join();
+                }
+            });
+            step("later closed", () -> {
+                AsynchronousSocketChannel channel = AsynchronousSocketChannel.open();
+                Future<Void> connects = channel.connect(busy);
+                channel.close();
+                get(connects);
+            });
+        }
+        step("twice", () -> {
+            try (SocketChannel channel = SocketChannel.open(open)) {
+                channel.connect(open);
+            } catch (AlreadyConnectedException expected) {
+                // It has one entry.
+            }
+        });
+    }
+
+    /** A server whose queue is full: who connects waits. */
+    private static ServerSocket full() throws IOException {
+        observer.disconnect();
+        ServerSocket server = new ServerSocket(0, 1, open.getAddress());
+        busyPort = server.getLocalPort();
+        try {
+            while (true) {
+                SocketChannel.open().socket().connect(server.getLocalSocketAddress(), 1_000);
+            }
+        } catch (SocketTimeoutException full) {
+            observer.observe(EntryType.NET, EntryType.DNS);
+            return server;
+        }
+    }
+
+    private static void connectsLater() throws Exception {
+        step("later", () -> connectLater(open));
+        step("later refused", () -> connectLater(closed));
+        step("later unreachable", () -> connectLater(NOBODY));
+        step("handler", () -> connectWithHandler(open));
+        step("handler refused", () -> connectWithHandler(closed));
+        step("later refuses", () -> {
+            try (AsynchronousSocketChannel channel = AsynchronousSocketChannel.open()) {
+                channel.connect(InetSocketAddress.createUnresolved("shop.test", 1));
+            } catch (UnresolvedAddressException expected) {
+                // It has no entry.
+            }
+        });
+    }
+
+    private static void connectLater(SocketAddress address) throws Exception {
+        try (AsynchronousSocketChannel channel = AsynchronousSocketChannel.open()) {
+            get(channel.connect(address));
+        }
+    }
+
+    private static void connectWithHandler(SocketAddress address) throws Exception {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        CompletionHandler<Void, Object> handler = new CompletionHandler<>() {
+            @Override
+            public void completed(Void nothing, Object attachment) {
+                done.complete(nothing);
+            }
+
+            @Override
+            public void failed(Throwable failure, Object attachment) {
+                done.completeExceptionally(failure);
+            }
+        };
+        try (AsynchronousSocketChannel channel = AsynchronousSocketChannel.open()) {
+            channel.connect(address, null, handler);
+            get(done);
+        }
+    }
+
+    private static void get(Future<Void> done) throws Exception {
+        try {
+            done.get();
+        } catch (ExecutionException failed) {
+            throw (IOException) failed.getCause();
         }
     }
 
@@ -175,11 +290,16 @@ public final class ObservesNetwork {
         step(what, body, false);
     }
 
+    private static void virtualStep(String what, Threads.Body body) throws Exception {
+        step("virtual " + what, body, true);
+    }
+
     private static void step(String what, Threads.Body body, boolean virtual) throws Exception {
         long before = System.nanoTime();
         Threads.start(virtual, what, () -> {
-                    try (RecordingContext c =
-                            RecordingContext.where("tenant", "acme").build()) {
+                    try (RecordingContext c = RecordingContext.where(
+                                    "tenant", virtual ? "virtual" : "acme")
+                            .build()) {
                         body.run();
                     } catch (IOException expected) {
                         System.out.println(
@@ -207,6 +327,8 @@ public final class ObservesNetwork {
         NetDetail net = (NetDetail) entry.detail();
         String to = net.host() + "/" + net.address() + ":" + net.port();
         String text = name + to + " " + net.failure() + " " + entry.context();
-        return text.replace(":" + open.getPort(), ":OPEN").replace(":" + closed.getPort(), ":SHUT");
+        return text.replace(":" + open.getPort(), ":OPEN")
+                .replace(":" + closed.getPort(), ":SHUT")
+                .replace(":" + busyPort, ":BUSY");
     }
 }

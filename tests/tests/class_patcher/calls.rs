@@ -22,8 +22,20 @@ const fn target(
         class,
         method,
         descriptor,
+        is_static: false,
     };
     Target { target, helper }
+}
+
+/// One that has no receiver.
+const fn static_target(
+    class: &'static str,
+    method: &'static str,
+    descriptor: &'static str,
+) -> Target {
+    let mut target = target(class, method, descriptor, descriptor);
+    target.target.is_static = true;
+    target
 }
 
 const POOL: &str = "java/util/concurrent/ThreadPoolExecutor";
@@ -91,6 +103,7 @@ const TARGETS: &[Target] = &[
         "(Ljava/lang/String;I)C",
     ),
     target("java/lang/Object", "wait", "(J)V", "(Ljava/lang/Object;J)V"),
+    static_target("java/lang/Math", "max", "(II)I"),
 ];
 
 /// Class, method, method that is called and number of calls, as in each JDK.

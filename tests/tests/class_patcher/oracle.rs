@@ -70,7 +70,9 @@ pub(crate) fn assert_replaced(name: &str, original: &[u8], patched: &[u8], calls
 fn is_call(instruction: &Instruction) -> bool {
     matches!(
         instruction,
-        Instruction::Invokevirtual(_) | Instruction::Invokeinterface(..)
+        Instruction::Invokevirtual(_)
+            | Instruction::Invokestatic(_)
+            | Instruction::Invokeinterface(..)
     )
 }
 

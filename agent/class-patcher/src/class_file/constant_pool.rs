@@ -94,6 +94,14 @@ impl<'a> ConstantPool<'a> {
         self.method_name(content, at)
     }
 
+    /// The method of a class or of an interface at an index.
+    pub(crate) fn any_method(&self, index: u16, at: usize) -> Result<MethodName<'a>> {
+        match self.entries.get(usize::from(index)) {
+            Some(Some((INTERFACE_METHOD, _))) => self.interface_method(index, at),
+            _ => self.method(index, at),
+        }
+    }
+
     fn method_name(&self, content: &[u8], at: usize) -> Result<MethodName<'a>> {
         let mut indexes = Reader::new(content);
         let class = self.class_name_at(indexes.u16()?, at)?;

@@ -50,7 +50,10 @@ pub(crate) fn find(
         let Some(name) = called(&instruction, class.pool())? else {
             continue;
         };
-        let is_for = |(_, hook): &&(usize, &CallHook<'_>)| hook.target.is(&name);
+        let is_static = instruction.opcode == INVOKESTATIC;
+        let is_for = |(_, hook): &&(usize, &CallHook<'_>)| {
+            hook.target.is_static == is_static && hook.target.is(&name)
+        };
         if let Some((hook, _)) = hooks.iter().find(is_for) {
             let (place, hook) = (instruction.place(), *hook);
             found.push(FoundCall { place, hook });
@@ -59,7 +62,7 @@ pub(crate) fn find(
     Ok(found)
 }
 
-/// The method that an instruction calls, if it is `invokevirtual` or `invokeinterface`.
+/// The method that an instruction calls, unless by `invokespecial` or `invokedynamic`.
 fn called<'a>(
     instruction: &Instruction<'_>,
     pool: &ConstantPool<'a>,
@@ -69,6 +72,7 @@ fn called<'a>(
     match instruction.opcode {
         INVOKEVIRTUAL => pool.method(operands.u16()?, at).map(Some),
         INVOKEINTERFACE => pool.interface_method(operands.u16()?, at).map(Some),
+        INVOKESTATIC => pool.any_method(operands.u16()?, at).map(Some),
         _ => Ok(None),
     }
 }
@@ -86,19 +90,21 @@ fn check_types(hook: &CallHook<'_>) -> std::result::Result<(), HookFault> {
     }
     let parse = |text| MethodDescriptor::parse(text).ok_or(HookFault::BadDescriptor);
     let (types, helper) = (parse(target.descriptor)?, parse(hook.helper.descriptor)?);
-    let Some((receiver, parameters)) = helper.parameters.split_first() else {
+    let receivers = usize::from(!target.is_static);
+    let Some((receiver, parameters)) = helper.parameters.split_at_checked(receivers) else {
         return Err(HookFault::ArgumentCount);
     };
     if parameters.len() != types.parameters.len() {
         return Err(HookFault::ArgumentCount);
     }
     let is_object = |kind: &str| kind == "Ljava/lang/Object;";
-    let is_receiver = is_reference(receiver) && class_constant(receiver) == target.class;
+    let is_receiver =
+        |kind: &&str| is_object(kind) || is_reference(kind) && class_constant(kind) == target.class;
     let fits = |(expected, kind): (&&str, &&str)| {
         kind == expected || is_object(expected) && is_reference(kind)
     };
     let mut pairs = parameters.iter().zip(&types.parameters);
-    if !(is_receiver || is_object(receiver)) || !pairs.all(fits) {
+    if !receiver.iter().all(is_receiver) || !pairs.all(fits) {
         return Err(HookFault::ArgumentType);
     }
     let is_same = helper.result == types.result;

@@ -10,6 +10,7 @@ const DRAIN: CallTarget<'_> = CallTarget {
     class: "t/Queue",
     method: "drain",
     descriptor: "(JLt/List;)I",
+    is_static: false,
 };
 
 /// A hook at the test class for `DRAIN`.
@@ -105,6 +106,41 @@ fn calls_are_replaced_without_a_change_of_length() {
 }
 
 #[test]
+fn static_calls_are_replaced_where_the_target_is_static() {
+    let class = class(&[
+        184,
+        0,
+        OF_CLASS,
+        184,
+        0,
+        OF_INTERFACE,
+        182,
+        0,
+        OF_CLASS,
+        177,
+    ]);
+    let target = CallTarget {
+        is_static: true,
+        ..DRAIN
+    };
+    let helper = |descriptor| Helper {
+        descriptor,
+        ..HOOK.helper
+    };
+    let hook = |descriptor| CallHook {
+        target,
+        helper: helper(descriptor),
+        ..HOOK
+    };
+    let result = patched(&class, &[], &[hook("(JLt/List;)I")]).unwrap();
+    assert_eq!(result.call_outcomes, [CallOutcome::Replaced { calls: 2 }]);
+    let expected = [184, 0, HELPER, 184, 0, HELPER, 182, 0, OF_CLASS, 177];
+    assert_eq!(code_of(&result.bytes), expected);
+    let error = patched(&class, &[], &[hook(HOOK.helper.descriptor)]).unwrap_err();
+    assert!(error.to_string().ends_with("another number of parameters"));
+}
+
+#[test]
 fn a_method_gets_a_prologue_and_replaced_calls_at_once() {
     let class = TestClass {
         callees: class(&[]).callees,
@@ -137,6 +173,7 @@ fn several_hooks_replace_calls_of_one_method() {
             class: "[I",
             method: "clone",
             descriptor: "()Ljava/lang/Object;",
+            is_static: false,
         },
         helper: Helper {
             class: "h/Helper",

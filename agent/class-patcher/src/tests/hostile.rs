@@ -12,6 +12,7 @@ const CALL: CallHook<'_> = CallHook {
         class: "t/Queue",
         method: "size",
         descriptor: "()I",
+        is_static: false,
     },
     helper: Helper {
         class: "h/Helper",

@@ -1,17 +1,13 @@
 package jdk.internal.javac;
 
-import java.nio.channels.ClosedChannelException;
 import java.util.Arrays;
-import java.util.Collections;
-import java.util.Map;
-import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * What the agent has the JDK call where it connects, and {@code java.net.NetCalls}: tells those who
- * observe it. The agent holds the bytes of this class and defines it in {@code java.base}, beside
+ * What {@link NetChannels} and {@code java.net.NetCalls} call where the JDK connects or looks up a
+ * name: tells those who observe it. The agent holds the bytes of this class and defines it in {@code java.base}, beside
  * {@link DirectMemory}, when somebody observes for the first time.
  *
  * <p>No method throws, whatever an observer does.
@@ -26,9 +22,6 @@ public final class NetEntries {
     /** Of copies of the Java API: from an address or a name to what takes the outcome. */
     private static final AtomicReferenceArray<Function<Object, Consumer<Object>>[]> observers =
             new AtomicReferenceArray<>(KINDS);
-    /** Channels that are being connected. Those that nobody closes go with them. */
-    private static final Map<Object, Object> connecting =
-            Collections.synchronizedMap(new WeakHashMap<>());
 
     private NetEntries() {}
 
@@ -78,41 +71,6 @@ public final class NetEntries {
             } catch (Throwable ofObserver) {
                 // It has no entry.
             }
-        }
-    }
-
-    // ---- channels -------------------------------------------------------------------------------
-
-    public static void connects(Object channel, Object address) {
-        Object begun = begin(NET, address);
-        if (begun != null) {
-            try {
-                connecting.put(channel, begun);
-            } catch (Throwable noMemory) {
-                // It has no entry.
-            }
-        }
-    }
-
-    /** It tried to connect. One that is not connected yet tries again, or is closed. */
-    public static void tried(Object channel, boolean isConnected) {
-        if (isConnected) {
-            end(taken(channel), null);
-        }
-    }
-
-    public static void closes(Object channel) {
-        Object begun = taken(channel);
-        if (begun != null) {
-            end(begun, new ClosedChannelException());
-        }
-    }
-
-    private static Object taken(Object channel) {
-        try {
-            return connecting.isEmpty() ? null : connecting.remove(channel);
-        } catch (Throwable noMemory) {
-            return null;
         }
     }
 }

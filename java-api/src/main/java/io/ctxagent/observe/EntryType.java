@@ -32,10 +32,10 @@ public enum EntryType {
      */
     HTTP,
     /**
-     * A connect of a {@code Socket} or {@code SocketChannel}, with the host and port as its name;
-     * its detail is a {@link NetDetail}. Of a channel that does not block, from its connect until
-     * it is connected, with the attributes of the thread that began. Not those that callbacks of
-     * observers make.
+     * A connect of a {@code Socket}, {@code SocketChannel} or {@code AsynchronousSocketChannel},
+     * with the host and port as its name; its detail is a {@link NetDetail}. Of a channel that does
+     * not block, from its connect until it is connected, with the attributes of the thread that
+     * began. Not those that callbacks of observers make.
      */
     NET,
     /**

@@ -59,8 +59,9 @@ public final class NetDetail {
     }
 
     /**
-     * The class of the exception by which it failed; of a channel always {@code
-     * java.nio.channels.ClosedChannelException}, as it was closed before it was connected.
+     * The class of the exception by which it failed: {@code java.net.ConnectException}, {@code
+     * java.net.SocketTimeoutException}; {@code java.nio.channels.ClosedChannelException} of a
+     * channel that was closed before it was connected.
      *
      * @return the name of the class, or {@code null} if it is connected
      */
