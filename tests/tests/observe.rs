@@ -81,6 +81,34 @@ fn requests_have_route_status_and_labels_and_marks_are_recorded() {
     }
 }
 
+/// Those that the application opens are inside of them.
+#[test]
+fn scopes_of_labels_are_entries_like_those_of_the_application() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
+            .agent("")
+            .main("ObservesLabels", &[])
+            .run_ok();
+        let mut expected = Vec::new();
+        let of_threads = |threads: &str, costs: &str| {
+            [
+                format!("{threads}: operation {{operation=GET /orders}}"),
+                format!("{threads}: operation {{operation=GET /orders}}"),
+                format!("{threads}: tenant {{operation=GET /orders, tenant=acme}}"),
+                format!("{threads}: true sampled, {costs}"),
+            ]
+        };
+        expected.extend(of_threads("platform", "CPU true, bytes true"));
+        if jdk.has_virtual_threads() {
+            expected.extend(of_threads("virtual", "-1 bytes"));
+        }
+        expected.push("disconnected: []".to_owned());
+        let lines: Vec<&str> = run.stdout.lines().collect();
+        assert_eq!(lines, expected, "{jdk}: {}", run.stderr);
+    }
+}
+
 /// A line of the page's table is a method of the example, which prints what its page shows.
 #[test]
 fn each_part_of_perf_hooks_has_an_example() {
@@ -110,7 +138,6 @@ fn each_part_of_perf_hooks_has_an_example() {
 /// Each way to connect and to look up a name, and what there is before, beside and after that.
 #[test]
 fn connects_and_look_ups_are_told() {
-    const OPEN: &str = "NET shop.test:OPEN shop.test/127.0.0.1:OPEN null {tenant=acme}";
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
@@ -118,114 +145,132 @@ fn connects_and_look_ups_are_told() {
             .flag("--add-opens=java.base/jdk.internal.javac=ALL-UNNAMED")
             .main("ObservesNetwork", &[])
             .run_ok();
-        let failed = |to: &str, why: &str| {
-            let host = to.split(':').next().unwrap();
-            let address = to.replace("shop.test", "127.0.0.1");
-            format!("NET {to} {host}/{address} java.{why} {{tenant=acme}}")
-        };
-        let refused = failed("shop.test:SHUT", "net.ConnectException");
-        let unreachable = failed("224.0.0.1:9", "net.SocketException");
-        let busy = |why: &str| failed("shop.test:BUSY", why);
-        let (given_up, timeout) = (
-            busy("nio.channels.ClosedChannelException"),
-            busy("net.SocketTimeoutException"),
-        );
-        let interrupted = busy("nio.channels.ClosedByInterruptException");
-        let closed_meanwhile = busy("nio.channels.AsynchronousCloseException");
-        let unknown = format!(
-            "DNS {} false java.net.UnknownHostException {{tenant=acme}}",
-            "x".repeat(64)
-        );
         let mut expected = vec![
-            "before: false ",
-            "with callback: 1",
+            "before: false ".to_owned(),
+            "with callback: 1".to_owned(),
             "observed: true entries net: on (classes with hooks: 3); entries dns: on (classes with \
-             hooks: 1); ",
-            "socket: 1",
-            OPEN,
-            "refused failed: ConnectException",
-            "refused: 1",
-            &refused,
-            "channel: 1",
-            OPEN,
-            "channel refused failed: ConnectException",
-            "channel refused: 1",
-            &refused,
-            "adaptor: 1",
-            OPEN,
-            "selector: 1",
-            OPEN,
-            "selector refused: 1",
-            &refused,
-            "unix: 1",
-            "NET socket socket/null:0 null {tenant=acme}",
-            "unreachable failed: SocketException",
-            "unreachable: 1",
-            &unreachable,
-            "given up: 1",
-            &given_up,
-            "timeout failed: SocketTimeoutException",
-            "timeout: 1",
-            &timeout,
-            "interrupted failed: ClosedByInterruptException",
-            "interrupted: 1",
-            &interrupted,
-            "closed meanwhile failed: AsynchronousCloseException",
-            "closed meanwhile: 1",
-            &closed_meanwhile,
-            "later closed failed: AsynchronousCloseException",
-            "later closed: 1",
-            &closed_meanwhile,
-            "twice: 1",
-            OPEN,
-            "later: 1",
-            OPEN,
-            "later refused failed: ConnectException",
-            "later refused: 1",
-            &refused,
-            "later unreachable failed: SocketException",
-            "later unreachable: 1",
-            &unreachable,
-            "handler: 1",
-            OPEN,
-            "handler refused failed: ConnectException",
-            "handler refused: 1",
-            &refused,
-            "later refuses: 0",
+             hooks: 1); "
+                .to_owned(),
         ];
-        let of_virtual = |line: &str| line.replace("acme", "virtual");
-        let (open_virtually, refused_virtually) = (of_virtual(OPEN), of_virtual(&refused));
+        expected.extend(connects());
+        expected.extend(failed_connects());
+        expected.extend(later_connects());
         if jdk.has_virtual_threads() {
-            expected.extend([
-                "virtual socket: 1",
-                &open_virtually,
-                "virtual channel refused failed: ConnectException",
-                "virtual channel refused: 1",
-                &refused_virtually,
-                "virtual later: 1",
-                &open_virtually,
-                "virtual later refused failed: ConnectException",
-                "virtual later refused: 1",
-                &refused_virtually,
-            ]);
+            let of_virtual = [
+                connected("socket"),
+                refused("channel refused"),
+                connected("later"),
+                refused("later refused"),
+            ];
+            let lines = of_virtual.concat().into_iter().map(|line| {
+                let is_entry = line.starts_with("NET");
+                let line = line.replace("acme", "virtual");
+                if is_entry {
+                    line
+                } else {
+                    format!("virtual {line}")
+                }
+            });
+            expected.extend(lines);
         }
-        expected.extend([
-            "known: 1",
-            "DNS localhost true null {tenant=acme}",
-            "cached: 0",
-            "digits: 0",
-            "unknown failed: UnknownHostException",
-            "unknown: 1",
-            &unknown,
-            "faults: 1",
-            OPEN,
-            "faults of channel: 1",
-            OPEN,
-            "disconnected: []",
-        ]);
+        expected.extend(look_ups());
+        expected.extend([connected("faults"), connected("faults of channel")].concat());
+        expected.push("disconnected: []".to_owned());
         let lines: Vec<&str> = run.stdout.lines().collect();
         assert_eq!(lines, expected, "{jdk}: {}", run.stderr);
     }
+}
+
+/// What a step prints that has one entry: of a connect to `to`, which ends with `failure`.
+fn connect(step: &str, to: &str, failure: &str) -> Vec<String> {
+    let host = to.split(':').next().unwrap();
+    let address = to.replace("shop.test", "127.0.0.1");
+    vec![
+        format!("{step}: 1"),
+        format!("NET {to} {host}/{address} {failure} {{tenant=acme}}"),
+    ]
+}
+
+fn connected(step: &str) -> Vec<String> {
+    connect(step, "shop.test:OPEN", "null")
+}
+
+/// The thread that connects gets the exception that the entry has.
+fn failed(step: &str, to: &str, failure: &str) -> Vec<String> {
+    let thrown = failure.rsplit('.').next().unwrap();
+    let mut lines = vec![format!("{step} failed: {thrown}")];
+    lines.extend(connect(step, to, failure));
+    lines
+}
+
+fn refused(step: &str) -> Vec<String> {
+    failed(step, "shop.test:SHUT", "java.net.ConnectException")
+}
+
+fn unreachable(step: &str) -> Vec<String> {
+    failed(step, "224.0.0.1:9", "java.net.SocketException")
+}
+
+fn connects() -> Vec<String> {
+    let unix = "NET socket socket/null:0 null {tenant=acme}".to_owned();
+    [
+        connected("socket"),
+        refused("refused"),
+        connected("channel"),
+        refused("channel refused"),
+        connected("adaptor"),
+        connected("selector"),
+        // Another thread gets the exception.
+        refused("selector refused").split_off(1),
+        vec!["unix: 1".to_owned(), unix],
+    ]
+    .concat()
+}
+
+fn failed_connects() -> Vec<String> {
+    const BUSY: &str = "shop.test:BUSY";
+    const CLOSED: &str = "java.nio.channels.AsynchronousCloseException";
+    let interrupted = "java.nio.channels.ClosedByInterruptException";
+    [
+        unreachable("unreachable"),
+        connect("given up", BUSY, "java.nio.channels.ClosedChannelException"),
+        failed("timeout", BUSY, "java.net.SocketTimeoutException"),
+        failed("interrupted", BUSY, interrupted),
+        failed("closed meanwhile", BUSY, CLOSED),
+        failed("later closed", BUSY, CLOSED),
+        connected("twice"),
+    ]
+    .concat()
+}
+
+fn later_connects() -> Vec<String> {
+    [
+        connected("later"),
+        refused("later refused"),
+        unreachable("later unreachable"),
+        connected("handler"),
+        refused("handler refused"),
+        vec!["later refuses: 0".to_owned()],
+    ]
+    .concat()
+}
+
+fn look_ups() -> Vec<String> {
+    let unknown = format!(
+        "DNS {} false java.net.UnknownHostException {{tenant=acme}}",
+        "x".repeat(64)
+    );
+    [
+        "known: 1",
+        "DNS localhost true null {tenant=acme}",
+        "cached: 0",
+        "digits: 0",
+        "unknown failed: UnknownHostException",
+        "unknown: 1",
+        &unknown,
+    ]
+    .map(str::to_owned)
+    .into()
 }
 
 /// Whatever its observers do then.

@@ -2,8 +2,10 @@ package io.ctxagent;
 
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.InPlaceUpdate;
+import io.ctxagent.internal.block.TimedScopes;
 import io.ctxagent.internal.propagation.ContextTasks;
 import io.ctxagent.labels.LabelSink;
+import java.util.function.LongSupplier;
 
 /** Writes labels with the Java API: the copy of it that the agent brings along. */
 final class ContextSink extends LabelSink {
@@ -32,6 +34,11 @@ final class ContextSink extends LabelSink {
     @Override
     public Object[] request(Object scope, int status) {
         return ((Request) scope).report(operation.name(), status);
+    }
+
+    @Override
+    public void observeScopes(LongSupplier[] observers) {
+        TimedScopes.observe(observers.length == 0 ? null : new ScopeReporter(observers));
     }
 
     @Override

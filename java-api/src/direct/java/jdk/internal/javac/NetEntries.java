@@ -7,8 +7,8 @@ import java.util.function.Function;
 
 /**
  * What {@link NetChannels} and {@code java.net.NetCalls} call where the JDK connects or looks up a
- * name: tells those who observe it. The agent holds the bytes of this class and defines it in {@code java.base}, beside
- * {@link DirectMemory}, when somebody observes for the first time.
+ * name: tells those who observe it. The agent holds the bytes of this class and defines it in
+ * {@code java.base}, beside {@link DirectMemory}, when somebody observes for the first time.
  *
  * <p>No method throws, whatever an observer does.
  */

@@ -1,5 +1,7 @@
 package io.ctxagent.labels;
 
+import java.util.function.LongSupplier;
+
 /** Where labels go: the Java API, of which {@link LabelLoader} loads a copy. */
 public abstract class LabelSink {
     /** Opens a scope of the current thread with this operation. */
@@ -13,6 +15,9 @@ public abstract class LabelSink {
      * null} if it is within another one.
      */
     public abstract Object[] request(Object scope, int status);
+
+    /** As {@link Labels#observeScopes}, for all of these observers. */
+    public abstract void observeScopes(LongSupplier[] observers);
 
     /** The labels of the current thread; {@code null}: it has none. */
     public abstract Object capture();

@@ -9,6 +9,8 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 /**
  * What the classes of {@link io.ctxagent.labels.source} call, where a library of the application
@@ -59,6 +61,8 @@ public final class Labels {
     /** Who wants to know of HTTP requests, in copies of the API. */
     private static final CopyOnWriteArrayList<Consumer<Object[]>> observers =
             new CopyOnWriteArrayList<>();
+    /** Who wants to know of scopes, likewise. */
+    private static LongSupplier[] scopeObservers = {};
     /** When the first request began, as of {@link System#nanoTime}; 0: there was none. */
     private static volatile long firstRequest;
 
@@ -188,6 +192,21 @@ public final class Labels {
         observers.remove(observer);
         if (on) {
             observers.add(observer);
+        }
+    }
+
+    /**
+     * Reports each scope that closes to an observer, or no longer. It is an interface to a copy of
+     * the API that has none in common with this class: it tells the allocated bytes of the current
+     * thread; as a {@link java.util.function.LongUnaryOperator} its CPU time at a moment; as a
+     * {@link Consumer} it gets what the API's {@code ScopeListener.closed} does, in this order.
+     */
+    public static synchronized void observeScopes(LongSupplier observer, boolean on) {
+        Stream<LongSupplier> others = Stream.of(scopeObservers).filter(known -> known != observer);
+        Stream<LongSupplier> added = on ? Stream.of(observer) : Stream.empty();
+        scopeObservers = Stream.concat(others, added).toArray(LongSupplier[]::new);
+        if (sink != null) {
+            sink.observeScopes(scopeObservers);
         }
     }
 
@@ -349,7 +368,9 @@ public final class Labels {
             Class<?> type = Class.forName("io.ctxagent.ContextSink", true, new LabelLoader());
             Constructor<?> constructor = type.getDeclaredConstructor();
             constructor.setAccessible(true);
-            sink = (LabelSink) constructor.newInstance();
+            LabelSink created = (LabelSink) constructor.newInstance();
+            created.observeScopes(scopeObservers);
+            sink = created;
         } catch (VirtualMachineError | UnsatisfiedLinkError notNow) {
             // The next call tries again.
         } catch (Throwable failure) {

@@ -3,12 +3,17 @@ package io.ctxagent.observe;
 import io.ctxagent.internal.block.ScopeListener;
 import io.ctxagent.internal.block.TimedScopes;
 import io.ctxagent.internal.observe.EntrySource;
+import io.ctxagent.internal.observe.LabelConnection;
 import io.ctxagent.internal.observe.ObserverHub;
+import java.util.function.LongSupplier;
 
 /** Scopes that close, while somebody observes them. */
 final class ContextEntries implements EntrySource, ScopeListener {
     private static final int TYPE = EntryType.CONTEXT.ordinal();
     private static final long NOT_KNOWN = -1;
+
+    private final LabelConnection labels =
+            new LabelConnection("observeScopes", LongSupplier.class, new LabelScopes(this));
 
     @Override
     public void turn(boolean on) {
@@ -18,6 +23,12 @@ final class ContextEntries implements EntrySource, ScopeListener {
             cpuNanos(System.nanoTime());
         }
         TimedScopes.observe(on ? this : null);
+        labels.turn(on);
+    }
+
+    @Override
+    public void poll() {
+        labels.poll();
     }
 
     @Override

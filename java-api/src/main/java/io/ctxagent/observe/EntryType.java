@@ -21,7 +21,8 @@ public enum EntryType {
     /**
      * A scope that its thread has closed, with the name of the first attribute that it set; its
      * detail is a {@link ContextDetail}: samples, allocation, CPU time, waiting. Also that of a
-     * task which carried its context. Those of other copies of this API in the VM are not seen.
+     * task which carried its context, and those that the agent opens for {@code labels=}. Those of
+     * other copies of this API in the VM are not seen.
      */
     CONTEXT,
     /**

@@ -1,7 +1,7 @@
 package io.ctxagent.observe;
 
 import io.ctxagent.internal.observe.EntrySource;
-import io.ctxagent.internal.observe.LabelSources;
+import io.ctxagent.internal.observe.LabelConnection;
 import io.ctxagent.internal.observe.ObservedEntry;
 import io.ctxagent.internal.observe.ObserverHub;
 import java.util.Map;
@@ -10,27 +10,17 @@ import java.util.function.Consumer;
 /** HTTP requests that the agent's sources of labels see, while somebody observes them. */
 final class HttpEntries implements EntrySource, Consumer<Object[]> {
     private static final int TYPE = EntryType.HTTP.ordinal();
-    /** The sources may come later, with a recording: asked again after so many rounds. */
-    private static final int ROUNDS = 50;
 
-    private boolean isOn;
-    private boolean isConnected;
-    private int rounds;
+    private final LabelConnection labels = new LabelConnection("observe", Consumer.class, this);
 
     @Override
     public void turn(boolean on) {
-        isOn = on;
-        rounds = 0;
-        if (on || isConnected) {
-            isConnected = LabelSources.observe(this, on) && on;
-        }
+        labels.turn(on);
     }
 
     @Override
     public void poll() {
-        if (isOn && !isConnected && ++rounds % ROUNDS == 0) {
-            isConnected = LabelSources.observe(this, true);
-        }
+        labels.poll();
     }
 
     /** As {@code Labels.observe} says. */

@@ -1,7 +1,5 @@
 package io.ctxagent.internal.observe;
 
-import java.util.function.Consumer;
-
 /**
  * The agent's class {@code io.ctxagent.labels.Labels}, which it defines in the boot loader for a
  * recording that labels requests.
@@ -11,11 +9,11 @@ public final class LabelSources {
 
     private LabelSources() {}
 
-    /** Tells an observer of HTTP requests, or no longer. {@code false}: there is no such class. */
-    public static boolean observe(Consumer<Object[]> observer, boolean on) {
+    /** Calls a method with an observer. {@code false}: there is no such class. */
+    static boolean observe(String method, Class<?> type, Object observer, boolean on) {
         try {
             Class.forName(CLASS, true, null)
-                    .getMethod("observe", Consumer.class, boolean.class)
+                    .getMethod(method, type, boolean.class)
                     .invoke(null, observer, on);
             return true;
         } catch (ReflectiveOperationException | LinkageError absent) {
