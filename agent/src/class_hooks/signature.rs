@@ -3,11 +3,14 @@
 use class_patcher::hook::Argument;
 
 /// Packages of classes that are named without, and are not in `java.util.concurrent`.
-const PACKAGES: [(&str, &[&str]); 3] = [
+const PACKAGES: [(&str, &[&str]); 7] = [
+    ("java/io/", &["IOException"]),
     (
         "java/lang/",
         &["Object", "Runnable", "String", "Thread", "Throwable"],
     ),
+    ("java/net/", &["SocketAddress"]),
+    ("java/nio/channels/", &["CompletionHandler"]),
     ("java/util/", &["Collection", "List", "TimerTask"]),
     (
         "java/util/function/",
@@ -18,6 +21,10 @@ const PACKAGES: [(&str, &[&str]); 3] = [
             "Function",
             "Supplier",
         ],
+    ),
+    (
+        "sun/nio/ch/",
+        &["SocketChannelImpl", "UnixAsynchronousSocketChannelImpl"],
     ),
 ];
 const OTHERS: &str = "java/util/concurrent/";
