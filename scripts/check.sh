@@ -7,7 +7,7 @@
 check_formats
 check_code
 check "unit tests" cargo test --quiet --workspace --exclude e2e --lib --bins
-check "command line" cargo test --quiet -p ctxjfr
+check "command line, schema" cargo test --quiet -p ctxjfr -p ctxagent-schema
 check "written files" cargo test --quiet -p ctxagent-events -p jfr-format --test writer \
   --test read_written --test golden
 check "pages, public items" cargo test --quiet -p e2e --test docs --test source_tree \

@@ -3,8 +3,8 @@ package io.ctxagent.observe;
 import io.ctxagent.internal.agent.Memory;
 
 /**
- * What the current thread has allocated, where the agent is there: a call into the VM takes twice
- * as long as a scope, so the counters are read where the VM has them, if that gives the same.
+ * What the current thread has allocated, where the agent is there: a call into the VM costs as
+ * much as a scope, so the counters are read where the VM has them, if that gives the same.
  */
 final class AllocatedBytes {
     private static final int TRIES = 3;
@@ -34,7 +34,7 @@ final class AllocatedBytes {
         return bytes;
     }
 
-    /** Whether what the VM says lies between two readings, which are the same if nothing is allocated. */
+    /** Whether what the VM says lies between two readings: the same if nothing is allocated. */
     private static boolean isMemoryRight() {
         for (int i = 0; i < TRIES; i++) {
             long before = Memory.allocatedBytes();

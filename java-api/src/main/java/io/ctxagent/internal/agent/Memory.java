@@ -123,8 +123,8 @@ public final class Memory {
     }
 
     /**
-     * The bytes that the current thread has allocated, without a call into the VM; -1: not known, as
-     * of a virtual thread.
+     * The bytes that the current thread has allocated, without a call into the VM; -1: not known,
+     * as of a virtual thread.
      */
     public static long allocatedBytes() {
         return DIRECT ? DirectMemory.allocatedBytes() : -1;
