@@ -17,7 +17,7 @@ use super::fields::put_text;
 use super::metadata::{Element, Metadata, Strings};
 use crate::collect::{JdkClock, ScopeIndex};
 
-/// Type of the columns. `ctxjfr` takes only columns of samples for labels, and joins these anew.
+/// Type of the columns; none whose name ends with `.AttributeValue`: `ctxjfr` joins these events anew.
 const COLUMN_TYPE: &str = "ctxagent.types.JoinedValue";
 /// Its id, which no known writer uses.
 const COLUMN_TYPE_ID: u64 = 200_100;
