@@ -45,11 +45,7 @@ pub(crate) fn find(identity: &Identity, allowed: VirtualThreads) -> VmOffsets {
     } else {
         None
     };
-    let offset = |types: &[&str], field| {
-        structs
-            .and_then(|s| s.offset(types, field))
-            .filter(|o| *o < MAX_OFFSET)
-    };
+    let offset = |types: &[&str], field| plausible_offset(structs?, types, field);
     let (id_source, id_path) = id_source(identity, structs, allowed);
     VmOffsets {
         id_source,
@@ -63,18 +59,22 @@ pub(crate) fn find(identity: &Identity, allowed: VirtualThreads) -> VmOffsets {
 /// Offsets in a `JavaThread`: the bytes that it has allocated, first byte and top of its buffer.
 pub(crate) fn allocation_counters() -> Option<[u16; 3]> {
     let structs = VmStructs::exported()?;
-    let offset = |types: &[&str], field| {
-        let offset = structs.offset(types, field)?;
-        (offset < MAX_OFFSET).then_some(offset)
-    };
-    let buffer = offset(THREAD, "_tlab")?;
-    let in_buffer = |field| Some(buffer + offset(&["ThreadLocalAllocBuffer"], field)?);
-    let offsets = [
-        offset(THREAD, "_allocated_bytes")?,
-        in_buffer("_start")?,
-        in_buffer("_top")?,
-    ];
-    Some(offsets.map(|offset| u16::try_from(offset).unwrap_or(0)))
+    let buffer = plausible_offset(structs, THREAD, "_tlab")?;
+    let in_buffer =
+        |field| Some(buffer + plausible_offset(structs, &["ThreadLocalAllocBuffer"], field)?);
+    let counted = plausible_offset(structs, THREAD, "_allocated_bytes")?;
+    let packed = |offset| u16::try_from(offset).ok();
+    Some([
+        packed(counted)?,
+        packed(in_buffer("_start")?)?,
+        packed(in_buffer("_top")?)?,
+    ])
+}
+
+fn plausible_offset(structs: VmStructs, types: &[&str], field: &str) -> Option<usize> {
+    structs
+        .offset(types, field)
+        .filter(|offset| *offset < MAX_OFFSET)
 }
 
 fn id_source(

@@ -66,6 +66,8 @@ pub(crate) struct ScopeIndex {
     names: Vec<Arc<str>>,
     /// [`UNKNOWN`] first.
     values: Vec<Arc<str>>,
+    /// By slot: whether a scope has a value.
+    has_values: [bool; SLOTS],
     by_thread: HashMap<i64, Vec<Scope>>,
     clock: Vec<ClockPair>,
     process: Option<Process>,
@@ -254,8 +256,9 @@ impl ScopeIndex {
                 values,
             } in chunk.scopes
             {
-                for (number, value) in scope.values.iter_mut().zip(values) {
-                    *number = value.map(|value| index.number(&mut numbers, value));
+                for (slot, value) in values.into_iter().enumerate() {
+                    index.has_values[slot] |= value.is_some();
+                    scope.values[slot] = value.map(|value| index.number(&mut numbers, value));
                 }
                 let is_covered =
                     |&(begin, end): &(i64, i64)| begin <= scope.first && scope.last <= end;
@@ -283,11 +286,9 @@ impl ScopeIndex {
     }
 
     /// Slots of which a scope has a value, with their names.
-    pub(crate) fn slots_with_values(&self) -> Vec<(usize, Arc<str>)> {
-        let scopes = self.by_thread.values().flatten();
-        let mut slots: Vec<(usize, Arc<str>)> = self.names().iter().cloned().enumerate().collect();
-        slots.retain(|&(slot, _)| scopes.clone().any(|scope| scope.values[slot].is_some()));
-        slots
+    pub(crate) fn slots_with_values(&self) -> impl Iterator<Item = (usize, &Arc<str>)> {
+        let slots = self.names().iter().enumerate();
+        slots.filter(|&(slot, _)| self.has_values[slot])
     }
 
     /// Texts of all values.

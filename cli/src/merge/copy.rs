@@ -20,8 +20,10 @@ pub(super) trait Change {
     /// Puts the payload that an event gets into an empty buffer.
     fn event(&mut self, event: &RawEvent<'_>, payload: &mut Vec<u8>) -> Option<EventCopy>;
 
-    /// Constants to add: how many pools, and what follows their count in a checkpoint.
-    fn constants(&self) -> (u64, Vec<u8>);
+    /// A pool of constants to add, as in a checkpoint: type, count, keys and values.
+    fn constants(&self) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 pub(super) enum EventCopy {
@@ -45,7 +47,9 @@ pub(super) fn changed(
     for event in chunk.raw_events() {
         copy.event(&event.ok()?, chunk.bytes, change, &mut payload)?;
     }
-    copy.add_constants(&change.constants());
+    if let Some(pool) = change.constants() {
+        copy.add_constants(&pool);
+    }
     Some(copy.into_bytes())
 }
 
@@ -130,19 +134,15 @@ impl Copy {
     }
 
     /// Adds a checkpoint behind the last one.
-    fn add_constants(&mut self, (pools, constants): &(u64, Vec<u8>)) {
-        if *pools == 0 {
-            return;
-        }
+    fn add_constants(&mut self, pool: &[u8]) {
         let at = self.out.len() as u64;
         let distance = match self.header.checkpoint {
             0 => 0,
             before => before.wrapping_sub(at),
         };
-        // Of no special kind.
-        let mut rest = vec![0];
-        varint::put(&mut rest, *pools);
-        rest.extend_from_slice(constants);
+        // Of no special kind, with one pool.
+        let mut rest = vec![0, 1];
+        rest.extend_from_slice(pool);
         let start = self.header.start_ticks.cast_unsigned();
         self.put_checkpoint([start, 0, distance], &rest);
         self.header.checkpoint = at;
@@ -185,10 +185,6 @@ mod tests {
             payload.extend_from_slice(event.payload);
             payload.push(0);
             Some(EventCopy::Changed(event.type_id))
-        }
-
-        fn constants(&self) -> (u64, Vec<u8>) {
-            (0, Vec::new())
         }
     }
 

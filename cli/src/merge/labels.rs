@@ -6,7 +6,6 @@
 //! event that it skips.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use jfr_format::declare::field_name;
 use jfr_format::read::{ParsedChunk, RawEvent, Type};
@@ -26,13 +25,17 @@ const LENGTH_FIELD: &str = "contextLength";
 /// Key of the first value: larger than any id of a type, as it would be one for that converter.
 const FIRST_KEY: u64 = 1 << 19;
 
+fn key(value: u32) -> u64 {
+    FIRST_KEY + u64::from(value)
+}
+
 /// The labels of a chunk's events.
 pub(super) struct Labelling<'c> {
     chunk: &'c ParsedChunk<'c>,
     scopes: &'c ScopeIndex,
-    /// Slots that get a column, with their names.
-    slots: Vec<(usize, Arc<str>)>,
     clock: Option<JdkClock>,
+    /// Ids of the types whose events get columns: those that `report` joins.
+    types: BTreeSet<u64>,
     /// Numbers of the values that events have.
     used: BTreeSet<u32>,
     ids: TypeIds,
@@ -59,6 +62,17 @@ impl TypeIds {
     }
 }
 
+fn labelled_types(chunk: &ParsedChunk<'_>) -> BTreeSet<u64> {
+    let is_labelled = |ty: &&Type| {
+        let index = chunk.metadata().index_of(ty.id);
+        let columns = index.and_then(|index| chunk.sample_columns(index));
+        columns.is_some_and(|columns| columns.names().len() == 0)
+            && ty.field_position(LENGTH_FIELD).is_none()
+    };
+    let types = chunk.metadata().types().iter().filter(is_labelled);
+    types.map(|ty| ty.id).collect()
+}
+
 impl<'c> Labelling<'c> {
     /// `None` if the chunk cannot get columns, or has them.
     pub(super) fn new(chunk: &'c ParsedChunk<'c>, scopes: &'c ScopeIndex) -> Option<Self> {
@@ -66,19 +80,11 @@ impl<'c> Labelling<'c> {
         (!has_columns).then_some(Self {
             chunk,
             scopes,
-            slots: scopes.slots_with_values(),
             clock: scopes.clock_of(chunk),
+            types: labelled_types(chunk),
             used: BTreeSet::new(),
             ids: TypeIds::of(chunk)?,
         })
-    }
-
-    /// Whether events of the type get columns: those that `report` joins.
-    fn is_labelled(&self, ty: &Type) -> bool {
-        let index = self.chunk.metadata().index_of(ty.id);
-        let columns = index.and_then(|index| self.chunk.sample_columns(index));
-        columns.is_some_and(|columns| columns.names().len() == 0)
-            && ty.field_position(LENGTH_FIELD).is_none()
     }
 
     fn add_columns(&self, ty: &Type, class: &mut Element, strings: &mut Strings<'_>) {
@@ -86,8 +92,8 @@ impl<'c> Labelling<'c> {
         class.children.push(Element::new(strings, "field", &length));
         let id = COLUMN_TYPE_ID.to_string();
         let mut names = BTreeSet::new();
-        for (slot, label) in &self.slots {
-            let name = field_name(*slot, label, |name| {
+        for (slot, label) in self.scopes.slots_with_values() {
+            let name = field_name(slot, label, |name| {
                 ty.field_position(name).is_some() || names.contains(name)
             });
             let attributes = [("name", &*name), ("class", &id), ("constantPool", "true")];
@@ -117,9 +123,8 @@ impl Change for Labelling<'_> {
     fn metadata(&mut self, metadata: &mut Metadata<'_>) -> Option<()> {
         let (classes, strings) = metadata.classes()?;
         for class in classes.iter_mut() {
-            let id = class.event_id(strings);
-            let ty = id.and_then(|id| self.chunk.metadata().type_by_id(id));
-            if let Some(ty) = ty.filter(|ty| self.is_labelled(ty)) {
+            let id = class.event_id(strings).filter(|id| self.types.contains(id));
+            if let Some(ty) = id.and_then(|id| self.chunk.metadata().type_by_id(id)) {
                 self.add_columns(ty, class, strings);
             }
         }
@@ -129,21 +134,17 @@ impl Change for Labelling<'_> {
 
     fn event(&mut self, raw: &RawEvent<'_>, payload: &mut Vec<u8>) -> Option<EventCopy> {
         let chunk = self.chunk;
-        let Some(event) = chunk
-            .event(raw)
-            .filter(|event| self.is_labelled(event.ty()))
-        else {
+        if !self.types.contains(&raw.type_id) {
             return Some(EventCopy::Same);
-        };
+        }
+        let event = chunk.event(raw)?;
         let sample = chunk.sample(&event).ok()??;
         let values = self.scopes.values_of(self.clock.as_ref(), &sample);
         let mut keys = Vec::with_capacity(32);
-        for value in self.slots.iter().map(|&(slot, _)| values[slot]) {
+        for (slot, _) in self.scopes.slots_with_values() {
+            let value = values[slot];
             self.used.extend(value);
-            varint::put(
-                &mut keys,
-                value.map_or(0, |value| FIRST_KEY + u64::from(value)),
-            );
+            varint::put(&mut keys, value.map_or(0, key));
         }
         let len = raw.payload.len() - event.bytes_left_over().ok()?;
         payload.extend_from_slice(&raw.payload[..len]);
@@ -152,14 +153,14 @@ impl Change for Labelling<'_> {
         Some(EventCopy::Changed(raw.type_id))
     }
 
-    fn constants(&self) -> (u64, Vec<u8>) {
+    fn constants(&self) -> Option<Vec<u8>> {
         let mut pool = Vec::new();
         varint::put(&mut pool, COLUMN_TYPE_ID);
         varint::put(&mut pool, self.used.len() as u64);
         for &value in &self.used {
-            varint::put(&mut pool, FIRST_KEY + u64::from(value));
+            varint::put(&mut pool, key(value));
             put_text(&mut pool, &self.scopes.values()[value as usize]);
         }
-        (u64::from(!self.used.is_empty()), pool)
+        (!self.used.is_empty()).then_some(pool)
     }
 }

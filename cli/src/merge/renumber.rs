@@ -55,10 +55,6 @@ impl Change for Renumbering {
             id => EventCopy::Changed(id),
         })
     }
-
-    fn constants(&self) -> (u64, Vec<u8>) {
-        (0, Vec::new())
-    }
 }
 
 fn shifted(id: u64) -> u64 {
