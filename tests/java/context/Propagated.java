@@ -26,7 +26,7 @@ public final class Propagated {
     public static void main(String[] args) throws Exception {
         for (String command : List.of(args).subList(1, args.length)) {
             if (command.equals("long")) {
-                rounds *= 20;
+                rounds *= 4;
             } else if (command.equals("wait")) {
                 System.out.println("ready");
                 Threads.awaitFile("attached");

@@ -41,7 +41,7 @@ public final class Target {
     private static void serve() throws InterruptedException {
         Threads.startDaemon("server", () -> {
             while (true) {
-                spin(100_000);
+                spin(200_000);
                 Thread.sleep(1);
             }
         });

@@ -89,7 +89,7 @@ fn datadog_spans(run: &ProcessOutput) -> Spans {
 
 /// How many the service answers.
 fn requests() -> String {
-    env_number("LABEL_REQUESTS").unwrap_or(300).to_string()
+    env_number("LABEL_REQUESTS").unwrap_or(200).to_string()
 }
 
 /// Spans lie ten deep in one another.
