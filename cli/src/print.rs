@@ -34,6 +34,8 @@ const MAX_KNOWN: usize = 1000;
 struct Budget {
     nodes: u32,
     bytes: usize,
+    /// Something had no place.
+    is_cut: bool,
 }
 
 impl Budget {
@@ -43,11 +45,15 @@ impl Budget {
         Self {
             nodes: MAX_NODES,
             bytes: own.saturating_add(MAX_POOLED_BYTES),
+            is_cut: false,
         }
     }
 
-    fn is_spent(&self) -> bool {
-        self.nodes == 0 || self.bytes == 0
+    /// To be asked before something more is shown: whether it has no place.
+    fn is_spent(&mut self) -> bool {
+        let is_spent = self.nodes == 0 || self.bytes == 0;
+        self.is_cut |= is_spent;
+        is_spent
     }
 
     /// Counts a value. Returns whether it still fits.
@@ -64,6 +70,7 @@ impl Budget {
         }
         let shown = &text[..text.floor_char_boundary(self.bytes)];
         self.bytes = 0;
+        self.is_cut = true;
         Cow::Owned(format!("{shown}..."))
     }
 }
@@ -127,7 +134,7 @@ fn event_json(header: &Header, event: &Event<'_>) -> Json {
         let name = budget.text(&field.name).into_owned();
         values.insert(name, field_json(header, field, value, &mut budget));
     }
-    json!({"type": name, "values": values})
+    json!({"type": name, "values": values, "is_cut": budget.is_cut})
 }
 
 fn field_json(header: &Header, field: &Field, value: Value<'_>, budget: &mut Budget) -> Json {

@@ -278,12 +278,13 @@ fn page_lists_exactly_the_json_fields() {
 
 /// What `print --json` writes for each event.
 #[test]
-fn printed_events_have_type_and_values() {
+fn printed_events_have_type_and_values_and_are_whole() {
     let events = with_shop().ok(&["print", "shop.jfr", "--json"]);
     for line in events.lines() {
         let event: Value = serde_json::from_str(line).unwrap();
         let fields: Vec<&String> = event.as_object().unwrap().keys().collect();
-        assert_eq!(fields, ["type", "values"]);
+        assert_eq!(fields, ["type", "values", "is_cut"]);
+        assert_eq!(event["is_cut"], false);
     }
 }
 

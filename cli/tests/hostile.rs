@@ -14,10 +14,11 @@ use read_common::*;
 /// Address space of a command in KiB; the copies would take more than ten times as much.
 const MAX_MEMORY_KIB: &str = "1500000";
 
-/// Runs the commands on the recording, each in that memory.
-fn all_survive(bytes: &[u8], commands: &[&[&str]]) {
+/// Runs the commands on the recording, each in that memory; gives what the last one prints.
+fn all_survive(bytes: &[u8], commands: &[&[&str]]) -> String {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("h.jfr"), bytes).unwrap();
+    let mut printed = Vec::new();
     for command in commands {
         let output = Command::new("sh")
             .args(["-c", "ulimit -v $0 && exec \"$@\"", MAX_MEMORY_KIB])
@@ -41,7 +42,9 @@ fn all_survive(bytes: &[u8], commands: &[&[&str]]) {
             "{command:?}: {} bytes",
             output.stdout.len()
         );
+        printed = output.stdout;
     }
+    String::from_utf8(printed).unwrap()
 }
 
 /// Few bytes on disk, half a gigabyte unpacked: zeros alone, behind a header that claims them,
@@ -182,7 +185,7 @@ fn one_text_in_every_column() {
         checkpoint(0, &pools),
         event(ids::SAMPLE, &payload),
     ];
-    all_survive(
+    let events = all_survive(
         &chunk(&events),
         &[
             &["summary"],
@@ -194,6 +197,7 @@ fn one_text_in_every_column() {
             &["print", "--json"],
         ],
     );
+    assert!(events.contains("\"is_cut\":true"));
 }
 
 /// Very many event types with one name of 256 KiB, a sample of each.
