@@ -18,7 +18,7 @@ const BURSTS_PER_SECOND: u32 = 2;
 pub(crate) struct PickRatio {
     /// Events so far.
     seen: AtomicU64,
-    /// Those that were picked since the writer has set the ratio.
+    /// Those that were picked since the writer last asked.
     picked: AtomicU32,
     ratio: AtomicU64,
     burst: AtomicU32,
@@ -39,14 +39,15 @@ impl Default for PickRatio {
 
 impl PickRatio {
     /// A recording begins, or resumes, that wants so many events per second at most.
-    pub(super) fn begin(&self, limit: u32) {
+    pub(crate) fn begin(&self, limit: u32) {
         self.burst
             .store((limit / BURSTS_PER_SECOND).max(1), Relaxed);
+        self.take_picked();
         self.set(1);
     }
 
     /// The weight of the event that happens now; `None`: it is left out.
-    pub(super) fn pick(&self) -> Option<u64> {
+    pub(crate) fn pick(&self) -> Option<u64> {
         let number = self.seen.fetch_add(1, Relaxed);
         let ratio = self.ratio.load(Relaxed);
         let mut state = self.seed ^ number.wrapping_mul(SPREAD);
@@ -65,9 +66,13 @@ impl PickRatio {
         self.seen.load(Relaxed)
     }
 
+    /// For the writer: those that were picked since it last asked.
+    pub(crate) fn take_picked(&self) -> u32 {
+        self.picked.swap(0, Relaxed)
+    }
+
     /// For the writer: one of so many is picked from now on.
     pub(crate) fn set(&self, ratio: u64) {
-        self.picked.store(0, Relaxed);
         self.ratio.store(ratio.max(1), Relaxed);
     }
 }
