@@ -2,7 +2,7 @@
 final class Work {
     private static volatile long last;
 
-    /** Five nanoseconds a round, or some, on any machine: a volatile write would differ by ten. */
+    /** About five nanoseconds a round on any machine; a volatile write takes one to thirteen. */
     static void spin(int rounds) {
         long value = last;
         for (int i = 0; i < rounds; i++) {
