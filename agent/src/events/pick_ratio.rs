@@ -18,6 +18,8 @@ const BURSTS_PER_SECOND: u32 = 2;
 pub(crate) struct PickRatio {
     /// Events so far.
     seen: AtomicU64,
+    /// Those of which the writer knows.
+    known: AtomicU64,
     /// Those that were picked since the writer last asked.
     picked: AtomicU32,
     ratio: AtomicU64,
@@ -29,6 +31,7 @@ impl Default for PickRatio {
     fn default() -> Self {
         Self {
             seen: AtomicU64::new(0),
+            known: AtomicU64::new(0),
             picked: AtomicU32::new(0),
             ratio: AtomicU64::new(1),
             burst: AtomicU32::new(u32::MAX),
@@ -42,7 +45,7 @@ impl PickRatio {
     pub(crate) fn begin(&self, limit: u32) {
         self.burst
             .store((limit / BURSTS_PER_SECOND).max(1), Relaxed);
-        self.take_picked();
+        self.take_counts();
         self.set(1);
     }
 
@@ -61,14 +64,12 @@ impl PickRatio {
         Some(ratio)
     }
 
-    /// For the writer: the events so far, those that were left out among them.
-    pub(crate) fn seen(&self) -> u64 {
-        self.seen.load(Relaxed)
-    }
-
-    /// For the writer: those that were picked since it last asked.
-    pub(crate) fn take_picked(&self) -> u32 {
-        self.picked.swap(0, Relaxed)
+    /// For the writer: the events since it last asked, or since a recording began, and how many of
+    /// them were picked.
+    pub(crate) fn take_counts(&self) -> (u64, u32) {
+        let seen = self.seen.load(Relaxed);
+        let came = seen.saturating_sub(self.known.swap(seen, Relaxed));
+        (came, self.picked.swap(0, Relaxed))
     }
 
     /// For the writer: one of so many is picked from now on.
@@ -93,7 +94,10 @@ mod tests {
             let sum: u64 = picks.iter().sum();
             assert!(sum.abs_diff(100_000) < 12_600, "1 of {of}: {sum}");
         }
-        assert_eq!(ratio.seen(), 300_001);
+        assert_eq!(ratio.take_counts().0, 300_001);
+        ratio.pick();
+        ratio.begin(500);
+        assert_eq!(ratio.take_counts(), (0, 0), "of an earlier recording");
     }
 
     #[test]

@@ -124,8 +124,6 @@ pub(super) struct RateLimiter {
     /// Units per second, smoothed.
     rate: f64,
     came: u64,
-    /// Events so far that are picked where they happen.
-    picked_from: u64,
     last: u64,
     random: u64,
 }
@@ -142,7 +140,6 @@ impl RateLimiter {
             allowed: limit.map_or(0.0, burst),
             rate: 0.0,
             came: 0,
-            picked_from: 0,
             last: nanos,
             random: seed(),
         }
@@ -245,9 +242,9 @@ impl RateLimiter {
     /// The same for events that are picked where they happen: of those to come one in so many.
     fn tick_picked(&mut self, nanos: u64, ratio: &PickRatio) {
         let Some(limit) = self.limit else { return };
-        let seen = ratio.seen();
-        self.came = seen.saturating_sub(std::mem::replace(&mut self.picked_from, seen));
-        let allowed = self.allowed - f64::from(ratio.take_picked());
+        let (came, picked) = ratio.take_counts();
+        self.came = came;
+        let allowed = self.allowed - f64::from(picked);
         self.allowed = allowed.max(-limit * MAX_DEBT_SECONDS);
         self.tick(nanos);
         // A burst leaves a debt, and with it a lower limit until that is made up for.

@@ -33,7 +33,7 @@ fn served(jdk: Jdk, test_dir: &TestDir, labels: &str, program: &[&str]) -> Proce
 
 fn served_by(jdk: Jdk, jvm: Jvm, labels: &str, program: &[&str]) -> ProcessOutput {
     let options = format!("start,interval=1ms,file=app.jfr,{labels}");
-    // The start is half of a service's time, and the slower compiler is half of that.
+    // The start is half of a service's time, and the slower compiler half of that: one JDK has it.
     let jvm = if jdk.version == Jdk::main().version {
         jvm
     } else {
