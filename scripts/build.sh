@@ -2,6 +2,8 @@
 # Builds what users get: target/release/libctxagent.so, target/release/ctxjfr, both in one file as
 # target/dist/ctxjfr, java-api/build/libs/ctxagent-api.jar. Everything said goes to stderr.
 #   scripts/build.sh [all|rust|java]            all of it, or one part
+#   scripts/build.sh test-agent                 the agent's test build, for the tests of contexts
+#                                               and of its stack walker
 #   scripts/build.sh services                   services with libraries from Maven Central, for
 #                                               the tests of labels
 #   scripts/build.sh starter                    the starter for Spring Boot, and a service with it
@@ -33,6 +35,7 @@ case ${1:-all} in
   all) build_agent && one_file && gradle jar >&2 ;;
   rust) build_agent ;;
   java) gradle jar >&2 ;;
+  test-agent) build_test_agent ;;
   services) gradle -Pservices :services:app :services-javax:app >&2 ;;
   starter) gradle -Pstarter :ctxagent-spring-boot-starter:jar :starter-test:app >&2 ;;
   docs)

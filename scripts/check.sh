@@ -10,6 +10,5 @@ check "unit tests" cargo test --quiet --workspace --exclude e2e --lib --bins
 check "command line, schema" cargo test --quiet -p ctxjfr -p ctxagent-schema
 check "written files" cargo test --quiet -p ctxagent-events -p jfr-format --test writer \
   --test read_written --test golden
-check "pages, public items" cargo test --quiet -p e2e --test docs --test source_tree \
-  --test public_api
+check "pages, public items" cargo test --quiet -p e2e --test source
 exit $failed

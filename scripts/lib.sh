@@ -60,7 +60,14 @@ readonly AGENT=$ROOT/target/release/libctxagent.so API=$ROOT/java-api/build/libs
 # build_test_agent: the build that compares each sample with what the program declares, and whose
 # stack walker can be given a bad load.
 build_test_agent() {
-  CARGO_TARGET_DIR=target/oracle cargo build --release --quiet -p ctxagent \
+  local directory=${CARGO_TARGET_DIR:-target}
+  # The crates that it shares with the agent are not compiled again. A directory of its own: the
+  # library that users get is never a test build.
+  [[ -d $directory/oracle/release ]] || {
+    build_agent && mkdir -p "$directory/oracle" &&
+      cp -a "$directory/release" "$directory/oracle/release"
+  } || return
+  CARGO_TARGET_DIR=$directory/oracle cargo build --release --quiet -p ctxagent \
     --features oracle,faults >&2
 }
 readonly TEST_AGENT=$ROOT/target/oracle/release/libctxagent.so

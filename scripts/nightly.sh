@@ -87,18 +87,18 @@ run() {
   local index=${1##*-}
   case $1 in
     stress-*) FIRST=$(((index - 1) * 20)) CELLS=20 CELL_SECONDS=$(share 30) scripts/stress.sh ;;
-    kills-*) e2e CTXAGENT_KILLS=50 CTXAGENT_FIRST_KILL=$((index * 50 - 50)) kill \
-      kill_nine_at_random_moments_loses_nothing_flushed ;;
-    cycles) e2e CTXAGENT_CYCLES="$(share 200)" control \
-      many_recordings_leave_no_descriptors_threads_and_memory ;;
+    kills-*) e2e CTXAGENT_KILLS=50 CTXAGENT_FIRST_KILL=$((index * 50 - 50)) jvm \
+      kill::kill_nine_at_random_moments_loses_nothing_flushed ;;
+    cycles) e2e CTXAGENT_CYCLES="$(share 200)" jvm \
+      control::many_recordings_leave_no_descriptors_threads_and_memory ;;
     oracle) FRESH=1 SAMPLES=$(share 2000000) scripts/oracle.sh ;;
     flat-memory) VALUES=$(share 100000000) scripts/flat-memory.sh ;;
     threads) e2e CTXAGENT_TURNS="$(share 100000)" reliability \
       memory::threads_in_turn_leave_memory_flat ;;
-    platform-churn) e2e CTXAGENT_CHURN_PLATFORM="$(share 100000)" CTXAGENT_CHURN_VIRTUAL=16 churn \
-      new_thread_has_no_stale_context ;;
-    virtual-churn) e2e CTXAGENT_CHURN_VIRTUAL="$(share 1000000)" CTXAGENT_CHURN_PLATFORM=16 churn \
-      new_thread_has_no_stale_context ;;
+    platform-churn) e2e CTXAGENT_CHURN_PLATFORM="$(share 100000)" CTXAGENT_CHURN_VIRTUAL=16 jvm \
+      churn::new_thread_has_no_stale_context ;;
+    virtual-churn) e2e CTXAGENT_CHURN_VIRTUAL="$(share 1000000)" CTXAGENT_CHURN_PLATFORM=16 jvm \
+      churn::new_thread_has_no_stale_context ;;
     restarts) e2e CTXAGENT_RESTARTS="$(rounds)" reliability \
       restarts::restarts_leave_no_file_thread_or_timer ;;
     denied) cargo test --quiet -p e2e --test reliability -- start_failures:: disk:: --show-output ;;

@@ -105,14 +105,32 @@ junit_sum() {
   echo $((${sum:-0}))
 }
 
-java_tests() {
-  local log=$logs/java.log code tests bad runner_good runner_bad
-  logs_of_gradle+=("$log")
+# logged NAME COMMAND: keeps its output and its exit code.
+logged() {
+  local name=$1
+  shift
+  "$@" >"$logs/$name.log" 2>&1
+  echo $? >"$logs/$name.code"
+}
+
+# end NAME: prints what a logged command said; its exit code.
+end() {
+  cat "$logs/$1.log"
+  return "$(cat "$logs/$1.code")"
+}
+
+run_java_tests() {
   # The files of an older run must not be counted.
   rm -rf java-api/build/test-results
   JAVA_HOME=$CTXAGENT_GRADLE_JDK "$CTXAGENT_GRADLE" --console=plain --continue cleanTest \
-    cleanTestNoAgent check 2>&1 | tee "$log"
-  code=${PIPESTATUS[0]}
+    cleanTestNoAgent check
+}
+
+java_tests() {
+  local log=$logs/java.log code tests bad runner_good runner_bad
+  logs_of_gradle+=("$log")
+  end java
+  code=$?
   bad=$(($(junit_sum failures) + $(junit_sum errors)))
   tests=$(($(junit_sum tests) - $(junit_sum skipped)))
   # JUnit's own runner, on the JDKs that Gradle's cannot run on: "OK (12 tests)" or "Tests run: 12,
@@ -136,15 +154,32 @@ loom_tests() {
     -p signal-core -p stack-walker --test loom
 }
 
+# All that they load and are, before the first one: a compiler would take its time.
+build_for_e2e() {
+  cargo run --quiet -p e2e --example prepare && cargo test --quiet -p e2e --no-run
+}
+
 e2e_tests() {
-  # Now, and not beside a test that has a time limit.
-  if ! cargo run --quiet -p e2e --example prepare; then
+  end e2e-build || {
     count "what the JVMs load" 0 0 1
     return
-  fi
-  # Each test starts a JVM that wants a core or two for itself.
-  CTXAGENT_PREPARED=1 RUST_TEST_THREADS=${RUST_TEST_THREADS:-2} cargo_tests e2e -p e2e -- \
+  }
+  # A test's JVM waits half of its time.
+  CTXAGENT_PREPARED=1 RUST_TEST_THREADS=${RUST_TEST_THREADS:-4} cargo_tests e2e -p e2e -- \
     --show-output
+}
+
+# Many Rust tests wait or have one thread: what runs beside them has the other CPU.
+begin_beside_rust() {
+  rm -f "$logs"/*.code
+  set -m # its own process group, which ends with this script
+  {
+    if group java; then logged java run_java_tests; fi
+    if group e2e; then logged e2e-build build_for_e2e; fi
+  } </dev/null &
+  set +m
+  # shellcheck disable=SC2064
+  trap "kill -- -$! 2>/dev/null" EXIT
 }
 
 aarch64_tests() {
@@ -180,9 +215,13 @@ if [[ $wanted == aarch64 ]]; then
 elif load_tools; then
   say "tools: 17 ${JAVA_HOME_17:-absent}, 21 $JAVA_HOME_21, 25 ${JAVA_HOME_25:-absent}"
   say "build"
+  # Both profiles at once: a library is linked by one thread.
+  group rust && cargo test --workspace --exclude e2e --no-run --quiet >/dev/null 2>&1 &
   if (build_agent); then
+    begin_beside_rust
     group rust && cargo_tests rust --workspace --exclude e2e
     group rust && loom_tests
+    wait
     group java && java_tests
     group e2e && e2e_tests
   else

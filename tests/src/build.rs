@@ -39,19 +39,15 @@ pub fn agent() -> &'static Path {
 /// `oracle`) and can give its stack walker bad loads (feature `faults`);
 /// `CTXAGENT_ORACLE_LIB` names another one.
 pub fn oracle_agent() -> &'static Path {
-    static ORACLE: OnceLock<PathBuf> = OnceLock::new();
-    ORACLE.get_or_init(|| {
+    static ORACLE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let built = ORACLE.get_or_init(|| {
         if let Some(path) = std::env::var_os("CTXAGENT_ORACLE_LIB") {
-            return PathBuf::from(path);
+            return Ok(PathBuf::from(path));
         }
-        // A directory of its own: the library that users get is never a test build.
-        let directory = target().join("oracle");
-        cargo(
-            &["-p", "ctxagent", "--features", "oracle,faults"],
-            &directory,
-        )
-        .join("libctxagent.so")
-    })
+        build_script("build.sh", "test-agent")?;
+        Ok(target().join("oracle/release/libctxagent.so"))
+    });
+    built.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 /// The command line `ctxjfr`; `CTXAGENT_CTXJFR` names another one to test.
@@ -127,32 +123,16 @@ fn release_dir() -> &'static Path {
     built.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-/// Builds with a script that users build with.
+/// Builds with a script that users build with; the error is what it wrote to stderr. With
+/// `CTXAGENT_PREPARED` all is there: `make test` has built it a moment ago, and to ask Gradle again
+/// takes it as long as a test.
 fn build_script(script: &str, what: &str) -> Result<(), String> {
-    let mut command = Command::new("bash");
-    command.arg(root().join("scripts").join(script)).arg(what);
-    run_build(command.env("CARGO_TARGET_DIR", target()))
-}
-
-/// Builds a test build, with the profile that users get, and returns the directory of the results.
-fn cargo(what: &[&str], target: &Path) -> PathBuf {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command
-        .args(["build", "--release", "--quiet"])
-        .args(what)
-        .current_dir(root())
-        .env("CARGO_TARGET_DIR", target);
-    run_build(&mut command).unwrap_or_else(|failure| panic!("{failure}"));
-    target.join("release")
-}
-
-/// Runs a command that builds; the error is what it wrote to stderr. With `CTXAGENT_PREPARED` all is
-/// there: `make test` has built it a moment ago, and to ask Gradle again takes it as long as a test.
-fn run_build(command: &mut Command) -> Result<(), String> {
     if std::env::var_os("CTXAGENT_PREPARED").is_some() {
         return Ok(());
     }
+    let mut command = Command::new("bash");
+    command.arg(root().join("scripts").join(script)).arg(what);
+    command.env("CARGO_TARGET_DIR", target());
     // Set by `cargo test` for the package under test; they would make a build of another one
     // differ.
     for (name, _) in std::env::vars_os() {

@@ -241,7 +241,7 @@ fn package(name: &str) -> Option<PathBuf> {
     members.find(is_named).map(|member| root().join(member))
 }
 
-/// The filter of `cargo test -p e2e --test context known_split -- --nocapture`: a part of the name of
+/// The filter of `cargo test -p e2e --test jvm known_split -- --nocapture`: a part of the name of
 /// a function or module somewhere in the package.
 fn has_filtered_tests(words: &[&str], package: &Path) -> bool {
     let options = words.split(|word| *word == "--").next().unwrap();

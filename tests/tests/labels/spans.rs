@@ -7,7 +7,7 @@ use e2e::recording::Event;
 use e2e::{Jdk, Jvm, ProcessOutput, TestDir, env_number};
 use serde_json::Value;
 
-use crate::{in_method, served, served_by};
+use super::{in_method, served, served_by};
 
 /// A span of the program.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use std::process::Command;
 use e2e::workspace::{find_tool, root};
 use e2e::{TestDir, build, process};
 
-const LIBRARIES: &str = include_str!("libraries.txt");
+const LIBRARIES: &str = include_str!("recipes/libraries.txt");
 /// What the programs use besides, of the API and of the JDK.
 const PACKAGES: &[&str] = &[
     "io.ctxagent",

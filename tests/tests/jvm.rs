@@ -1,0 +1,46 @@
+//! Tests by subject. One binary: it is linked once, and a test that waits leaves its CPU to those of
+//! all subjects.
+
+mod agent_commands;
+mod agent_jar;
+mod attach;
+mod bad_options;
+mod churn;
+mod class_patcher;
+mod class_redefinition;
+mod containers;
+mod context;
+mod context_types;
+mod control;
+mod cpu_time;
+mod doctor;
+mod feature_table;
+mod filter;
+mod harness;
+mod jfr_tool;
+mod jvm_exit;
+mod jvmti_events;
+mod kill;
+mod labels;
+mod lifecycle;
+mod management;
+mod misuse;
+mod newer_jdk;
+mod observe;
+mod page_commands;
+mod pause;
+mod per_cpu;
+mod propagation;
+mod propagation_beside;
+mod recipes;
+mod rotation;
+mod sampling;
+mod scopes;
+mod screens;
+mod stacks;
+mod start;
+mod starter;
+mod tick_bias;
+mod top;
+mod waits;
+mod wall;
