@@ -1,19 +1,26 @@
 //! `dump FILE [TYPE]`: the samples of a recording, or every field of the events of one type. A tool
 //! of some thirty lines.
 
+use std::error::Error;
 use std::io::{self, Write};
 
 use jfr_format::read::{Chunks, ParsedChunk, Value, is_execution_sample};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let file = std::fs::read(args.next().ok_or("usage: dump FILE [TYPE]")?)?;
-    let wanted = args.next();
-    let mut out = io::stdout().lock();
-    let mut chunks = Chunks::new(&file);
+    dump(&file, args.next().as_deref(), &mut io::stdout().lock())
+}
+
+pub(crate) fn dump(
+    file: &[u8],
+    wanted: Option<&str>,
+    out: &mut impl Write,
+) -> Result<(), Box<dyn Error>> {
+    let mut chunks = Chunks::new(file);
     for chunk in chunks.by_ref() {
         let open = ParsedChunk::new(&chunk)?;
-        match &wanted {
+        match wanted {
             Some(name) => {
                 for event in open.events_named(name) {
                     writeln!(out, "{} {}", event.raw().offset, event.ty().name)?;

@@ -3,34 +3,18 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Once;
+
+#[allow(dead_code, reason = "an example has a main function")]
+#[path = "../examples/dump.rs"]
+mod example;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
 
-/// An example. `cargo test` alone has built it, `cargo test --test golden` has not.
-fn example(name: &str) -> PathBuf {
-    static BUILT: Once = Once::new();
-    let test = std::env::current_exe().unwrap();
-    let profile = test.ancestors().nth(2).unwrap();
-    BUILT.call_once(|| {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut build = Command::new(cargo);
-        build.args(["build", "--quiet", "--examples", "-p", "jfr-format"]);
-        if profile.ends_with("release") {
-            build.arg("--release");
-        }
-        build.env("CARGO_TARGET_DIR", profile.parent().unwrap());
-        let status = build.current_dir(env!("CARGO_MANIFEST_DIR")).status();
-        assert!(status.unwrap().success());
-    });
-    profile.join("examples").join(name)
-}
-
 fn dump(file: &Path) -> String {
-    let output = Command::new(example("dump")).arg(file).output().unwrap();
-    assert!(output.status.success(), "{}: {output:?}", file.display());
-    String::from_utf8(output.stdout).unwrap()
+    let mut text = Vec::new();
+    let dumped = example::dump(&std::fs::read(file).unwrap(), None, &mut text);
+    assert!(dumped.is_ok(), "{}: {dumped:?}", file.display());
+    String::from_utf8(text).unwrap()
 }
 
 #[test]
