@@ -2,7 +2,7 @@
 //! files, exit codes. Those of a plain `fork`, without exec, run on as copies of the process:
 //! without timers, and nothing that they do comes into its recording.
 
-use e2e::recording::Event;
+use e2e::recording::{CpuTime, SIGMAS};
 use e2e::{Jdk, Jvm, TestDir};
 
 #[test]
@@ -27,11 +27,14 @@ fn children_inherit_nothing() {
     }
 }
 
+/// What a child of `Forked` uses of CPU time.
+const CHILD_MILLIS: u32 = 30;
+
 #[test]
 fn forked_copy_works_as_without_agent() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let children = 40;
+        let children: u32 = 40;
         let run = Jvm::new(jdk, &test_dir)
             .preload("forked")
             .agent("start,event=cpu+wall,interval=1ms,wall=5ms,file=app.jfr")
@@ -44,16 +47,18 @@ fn forked_copy_works_as_without_agent() {
         let (totals, samples) = test_dir.recording().reconcile();
         // Its parent goes on under its own context.
         let parents = samples.iter().filter(|s| s.text("child").is_some());
-        let parents: i64 = parents.map(Event::weight).sum();
-        let used = i64::try_from(used / 1_000_000).unwrap();
+        let seen = CpuTime::of(parents, 1);
+        #[expect(clippy::cast_precision_loss, reason = "a second")]
+        let (more, allowed) = (seen.nanos - used as f64, SIGMAS * seen.deviation);
         println!(
-            "{jdk}: {} samples, of parents {parents} ms of {used}",
+            "{jdk}: {} samples, parents {used} ns and {more} more, +- {allowed}",
             totals["written"]
         );
-        // With what the children used, 30 ms each, they would be more than twice as many.
+        assert!(more.abs() <= allowed, "{more} of {used}, +- {allowed}");
+        // Else what the children used could not be told from chance.
         assert!(
-            (parents - used).abs() * 100 <= used * 15,
-            "{parents} of {used}"
+            allowed < f64::from(children * CHILD_MILLIS) * 1e6,
+            "{allowed}"
         );
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use e2e::process::ProcessOutput;
-use e2e::recording::{Event, cpu_nanos};
+use e2e::recording::{CpuTime, Event, SIGMAS};
 use e2e::{Jdk, Jvm, Recording, TestDir};
 
 /// Interval of every recorder here, in milliseconds.
@@ -26,10 +26,16 @@ fn share(run: &ProcessOutput, nanos: f64) -> f64 {
     nanos / run.numbers("burners used ")[0] as f64
 }
 
-/// The same of our recording.
-fn our_share(test_dir: &TestDir, run: &ProcessOutput) -> f64 {
+/// Fails unless our recording has all of it.
+fn assert_ours_is_whole(test_dir: &TestDir, run: &ProcessOutput) {
     let (_, samples) = Recording::new(test_dir.file("ours.jfr")).reconcile();
-    share(run, cpu_nanos(&samples, "burner-", INTERVAL))
+    let seen = CpuTime::of_threads(&samples, "burner-", INTERVAL);
+    let [ours, deviation] = [seen.nanos, seen.deviation].map(|nanos| share(run, nanos));
+    println!("ours {ours:.3} +- {deviation:.3}");
+    assert!(
+        (ours - 1.0).abs() < SIGMAS * deviation,
+        "{ours} {deviation}"
+    );
 }
 
 /// The same of events of another recorder, each of which stands for one interval.
@@ -41,11 +47,6 @@ fn their_share(run: &ProcessOutput, events: &[Event]) -> f64 {
     };
     let count = u32::try_from(events.iter().filter(by_burner).count()).unwrap();
     share(run, f64::from(count * INTERVAL) * 1e6)
-}
-
-/// Ours: 400 samples at random instants have a deviation of 5 %.
-fn is_whole(share: f64) -> bool {
-    (0.75..1.25).contains(&share)
 }
 
 /// Theirs. On a loaded machine they lose up to a fifth without us too.
@@ -64,11 +65,10 @@ fn jdk_recording_runs_alongside() {
         let test_dir = TestDir::new();
         let run = burn(Jvm::new(jdk, &test_dir).flag(theirs).agent(OURS));
         let together = counts(&test_dir);
-        let ours = our_share(&test_dir, &run);
         let samples = [&alone, &together].map(|all| all["jdk.ExecutionSample"]);
-        println!("{jdk}: ours {ours:.3}; samples of the JDK {samples:?}");
+        println!("{jdk}: samples of the JDK {samples:?}");
         assert_eq!(run.agent_lines(), [""; 0]);
-        assert!(is_whole(ours), "{ours}");
+        assert_ours_is_whole(&test_dir, &run);
         assert!(samples[1] * 2 > samples[0], "{samples:?}");
         assert_eq!(alone["jdk.ThreadStart"], together["jdk.ThreadStart"]);
     }
@@ -92,9 +92,9 @@ fn jdk_cpu_time_sampling_runs_alongside_on_another_signal() {
                 .agent(&ours),
         );
         let events = Recording::new(test_dir.file("theirs.jfr")).events("jdk.CPUTimeSample");
-        let (our, their) = (our_share(&test_dir, &run), their_share(&run, &events));
-        println!("{ours}: ours {our:.3}, theirs {their:.3}");
-        assert!(is_whole(our), "{our}");
+        let their = their_share(&run, &events);
+        println!("{ours}: theirs {their:.3}");
+        assert_ours_is_whole(&test_dir, &run);
         assert_eq!(is_there(their), has_theirs, "{their}");
         // The JDK tells it.
         let told = run.stdout.contains("Conflicting SIGPROF handler");
@@ -141,11 +141,12 @@ fn async_profiler_runs_alongside() {
         let run = burn(Jvm::new(jdk, &test_dir).flag(&theirs).agent(&ours));
         println!("{}", run.stderr);
         let events = Recording::new(test_dir.file("theirs.jfr")).samples();
-        let (our, their) = (our_share(&test_dir, &run), their_share(&run, &events));
-        println!("{ours}: ours {our:.3}, theirs {their:.3}");
+        let their = their_share(&run, &events);
+        println!("{ours}: theirs {their:.3}");
+        assert_ours_is_whole(&test_dir, &run);
         let owned = |line: &&str| line.contains("already had an owner");
         assert_eq!(run.agent_lines().into_iter().filter(owned).count(), told);
-        assert!(is_whole(our) && is_there(their), "{our} {their}");
+        assert!(is_there(their), "{their}");
         for file in ["ours.jfr", "theirs.jfr"] {
             fs::remove_file(test_dir.file(file)).unwrap();
         }
@@ -160,14 +161,13 @@ fn previous_signal_owner_gets_only_its_own_signals() {
         let run = burn(Jvm::new(jdk, &test_dir).preload("owner").agent(OURS));
         let numbers = run.numbers("owner: ");
         let (own, others) = (numbers[0], numbers[1]);
-        let ours = our_share(&test_dir, &run);
-        println!("{jdk}: ours {ours:.3}, {own} of the owner's signals");
+        println!("{jdk}: {own} of the owner's signals");
         let lines = run.agent_lines();
         assert!(
             lines.len() == 1 && lines[0].contains("signal 27 already had an owner"),
             "{lines:?}"
         );
-        assert!(is_whole(ours), "{ours}");
+        assert_ours_is_whole(&test_dir, &run);
         // 400 were due for the burners alone; one that comes while another waits is merged with it.
         assert!(own > 100, "{own}");
         assert_eq!(others, 0, "signals of ours");

@@ -298,13 +298,45 @@ pub fn read_samples_by_chunk(bytes: &[u8]) -> Vec<Vec<(i64, u64)>> {
     read
 }
 
-/// CPU time in nanoseconds that the samples of the threads so named stand for.
-#[expect(clippy::cast_precision_loss, reason = "some thousand")]
-pub fn cpu_nanos(samples: &[Event], named: &str, interval_ms: u32) -> f64 {
-    let theirs = samples
-        .iter()
-        .filter(|sample| sample.thread().is_some_and(|name| name.starts_with(named)));
-    theirs.map(Event::weight).sum::<i64>() as f64 * f64::from(interval_ms) * 1e6
+/// CPU time in nanoseconds that samples stand for.
+#[derive(Debug, Clone, Copy)]
+pub struct CpuTime {
+    /// By their weights.
+    pub nanos: f64,
+    /// Standard deviation by chance: each sample is drawn by itself, so the variance of the sum is
+    /// at most the sum of the squares.
+    pub deviation: f64,
+}
+
+impl CpuTime {
+    /// Of these samples.
+    pub fn of<'e>(samples: impl Iterator<Item = &'e Event>, interval_ms: u32) -> Self {
+        let (sum, squares) = sum_and_squares(samples);
+        let interval = f64::from(interval_ms) * 1e6;
+        Self {
+            nanos: sum * interval,
+            deviation: squares.sqrt() * interval,
+        }
+    }
+
+    /// Of the threads so named.
+    pub fn of_threads(samples: &[Event], named: &str, interval_ms: u32) -> Self {
+        let is_named = |s: &&Event| s.thread().is_some_and(|name| name.starts_with(named));
+        Self::of(samples.iter().filter(is_named), interval_ms)
+    }
+}
+
+/// Sum of the weights, and of their squares, as they were drawn: a sample of a small weight is
+/// written as so many equal events.
+#[expect(clippy::cast_precision_loss, reason = "some thousand samples")]
+pub fn sum_and_squares<'e>(samples: impl Iterator<Item = &'e Event>) -> (f64, f64) {
+    let mut drawn: BTreeMap<_, i64> = BTreeMap::new();
+    for event in samples {
+        let sample = (event.thread(), event.start_nanos());
+        *drawn.entry(sample).or_default() += event.weight();
+    }
+    let weights = drawn.into_values().map(|weight| weight as f64);
+    weights.fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w))
 }
 
 /// Sum of the weights by the value of an attribute; `None` = without.
@@ -318,21 +350,14 @@ pub fn weights_by(samples: &[Event], attribute: &str) -> BTreeMap<Option<String>
     sums
 }
 
-/// Standard deviations that a share may be off: one in 1.7 million shares by chance alone, were the
+/// Standard deviations that a figure may be off: one in 1.7 million figures by chance alone, were the
 /// samples drawn independently.
-const SIGMAS: f64 = 5.0;
+pub const SIGMAS: f64 = 5.0;
 
-/// How far a share may be off when it is told by samples of these weights: with unequal weights
-/// fewer count as many.
-#[expect(clippy::cast_precision_loss, reason = "some thousand samples")]
+/// How far a share may be off when it is told by these samples: with unequal weights fewer count as
+/// many.
 pub fn share_tolerance(share: f64, samples: &[Event], attribute: &str) -> f64 {
-    let weights: Vec<f64> = samples
-        .iter()
-        .filter(|s| s.text(attribute).is_some())
-        .map(|s| s.weight() as f64)
-        .collect();
-    let (sum, squares) = weights
-        .iter()
-        .fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
+    let with_value = samples.iter().filter(|s| s.text(attribute).is_some());
+    let (sum, squares) = sum_and_squares(with_value);
     SIGMAS * (share * (1.0 - share) * squares / (sum * sum)).sqrt()
 }

@@ -2,7 +2,7 @@
 
 use std::ops::{Bound, RangeBounds};
 
-use e2e::recording::cpu_nanos;
+use e2e::recording::{CpuTime, SIGMAS};
 use e2e::{Jdk, Jvm, ProcessOutput, TestDir};
 
 /// Sum of weights against the CPU time that the JVM counts for the same threads.
@@ -62,17 +62,15 @@ fn check_weights(
     let used = run.numbers(&format!("{said} "))[0] as f64;
     let samples = test_dir.recording().samples();
     let (named, _) = said.split_once("s ").unwrap();
-    let seen = cpu_nanos(&samples, named, interval_ms);
-    let ratio = seen / used;
+    let seen = CpuTime::of_threads(&samples, named, interval_ms);
+    let ratio = seen.nanos / used;
     println!(
         "{jdk}: {} samples, weights {:.3} s, {said} {:.3} s, ratio {ratio:.3}",
         samples.len(),
-        seen / 1e9,
+        seen.nanos / 1e9,
         used / 1e9
     );
-    // Samples come at random instants, on a busy machine each for some intervals: the deviation of
-    // n of them is the root of n.
-    let margin = 6.0 * (f64::from(interval_ms) * 1e6 / used).sqrt();
+    let margin = SIGMAS * seen.deviation / used;
     let (least, most) = (allowed.start_bound(), allowed.end_bound());
     let is_low = matches!(least, Bound::Included(least) if ratio + margin < *least);
     let is_high = matches!(most, Bound::Included(most) if ratio - margin > *most);

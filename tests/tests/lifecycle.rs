@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use e2e::recording::{cpu_nanos, weights_by};
+use e2e::recording::{CpuTime, weights_by};
 use e2e::{Jdk, Jvm, ProcessOutput, Recording, TestDir, build};
 
 /// The number behind `name: ` in a program's output, 0 if it is not there.
@@ -133,7 +133,7 @@ fn reused_native_thread_id_has_new_name() {
     assert_eq!(run.agent_lines(), [""; 0]);
     let cpu = |file| {
         let samples = Recording::new(test_dir.file(file)).samples();
-        ["first name", "second name"].map(|name| cpu_nanos(&samples, name, 2))
+        ["first name", "second name"].map(|name| CpuTime::of_threads(&samples, name, 2).nanos)
     };
     let (first, second) = (cpu("first.jfr"), cpu("second.jfr"));
     println!("{first:?} {second:?}");

@@ -15,6 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
+use e2e::recording::{Event, sum_and_squares};
 use e2e::{Jdk, Jvm, RunningJvm, TestDir};
 
 /// One load at a time: they measure.
@@ -79,24 +80,18 @@ fn run_bursts(
     meanwhile(&jvm);
     let run = jvm.finish().success();
     let (totals, samples) = test_dir.recording().reconcile();
-    // A sample of a small weight is written as so many equal events.
-    let mut taken: BTreeMap<(&str, i64), i64> = BTreeMap::new();
+    let mut by_thread: BTreeMap<&str, Vec<&Event>> = BTreeMap::new();
     for event in &samples {
-        let sample = (event.thread().unwrap_or("?"), event.start_nanos());
-        *taken.entry(sample).or_default() += event.weight();
-    }
-    let mut weights: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
-    for ((thread, _), weight) in taken {
-        let (sum, squares) = weights.entry(thread).or_default();
-        *sum += weight as f64;
-        *squares += (weight as f64).powi(2);
+        let thread = event.thread().unwrap_or("?");
+        by_thread.entry(thread).or_default().push(event);
     }
     let interval_nanos = f64::from(interval_ms) * 1e6;
     let (mut due, mut seen, mut variance) = (0.0, 0.0, 0.0);
     let mut rows = Vec::new();
     for (name, used) in run.stdout.lines().filter_map(|l| l.split_once(" used ")) {
         let used: f64 = used.trim_end_matches(" ns").parse().unwrap();
-        let (sum, squares) = weights.get(name).copied().unwrap_or_default();
+        let theirs = by_thread.remove(name).unwrap_or_default();
+        let (sum, squares) = sum_and_squares(theirs.into_iter());
         due += used / interval_nanos;
         seen += sum;
         variance += squares;

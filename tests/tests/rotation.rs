@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use e2e::recording::{Event, Recording, cpu_nanos};
+use e2e::recording::{CpuTime, Event, Recording};
 use e2e::{Jdk, Jvm, TestDir};
 
 /// Chunks that a JDK's `jfr` sees.
@@ -63,10 +63,9 @@ fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
         .collect();
     #[expect(clippy::cast_precision_loss, reason = "some seconds")]
     let used = run.numbers("burners used ")[0] as f64;
-    let ratio = cpu_nanos(&samples, "burner-", interval_ms) / used;
+    let seen = CpuTime::of_threads(&samples, "burner-", interval_ms);
+    let (ratio, deviation) = (seen.nanos / used, seen.deviation / used);
     println!("{options}: {names:?}, chunks {chunks:?}, weights / CPU time {ratio:.3}");
-    // Samples come at random instants.
-    let deviation = (f64::from(interval_ms) * 1e6 / used).sqrt();
     assert!(
         (ratio - 1.0).abs() < 0.05 + 4.0 * deviation,
         "{ratio} +- {deviation}"

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use e2e::recording::{cpu_nanos, weights_by};
+use e2e::recording::{CpuTime, SIGMAS, weights_by};
 use e2e::{Jdk, Jvm, Recording, TestDir, build};
 
 #[test]
@@ -134,10 +134,10 @@ fn cpu_time_of_threads_that_sleep_is_sampled() {
     let used = run.numbers("pool used ")[0] as f64;
     let recording = Recording::new(test_dir.file("cpu.jfr"));
     let (_, samples) = recording.reconcile();
-    let seen = cpu_nanos(&samples, "pool", 10);
-    let (ratio, deviation) = (seen / used, (1e7 / used).sqrt());
+    let seen = CpuTime::of_threads(&samples, "pool", 10);
+    let (ratio, deviation) = (seen.nanos / used, seen.deviation / used);
     println!("{ratio:.3} +- {deviation:.3} of {used} ns");
-    assert!((ratio - 1.0).abs() < 0.05 + 5.0 * deviation, "{ratio}");
+    assert!((ratio - 1.0).abs() < 0.05 + SIGMAS * deviation, "{ratio}");
 
     let recording = Recording::new(test_dir.file("wall.jfr"));
     let counts = recording.counts(jdk);
@@ -166,7 +166,8 @@ fn native_threads_are_sampled_without_file_descriptors() {
     let (_, samples) = test_dir.recording().reconcile();
     let by_label = weights_by(&samples, "label");
     let of_label = |label: &str| weight(&by_label, label) as f64 * 2e6;
-    let natives = ["early native", "late native"].map(|n| (n, cpu_nanos(&samples, n, 2), 4e8));
+    let native = |name| CpuTime::of_threads(&samples, name, 2).nanos;
+    let natives = ["early native", "late native"].map(|name| (name, native(name), 4e8));
     let labels = ["full", "again"];
     let labels = labels.map(|l| (l, of_label(l), run.numbers(&format!("{l} "))[0] as f64));
     for (who, seen, truth) in natives.into_iter().chain(labels) {
