@@ -22,6 +22,7 @@ import javax.management.openmbean.CompositeData;
  */
 final class GcEntries implements EntrySource, NotificationListener {
     private static final long NANOS_PER_MILLI = 1_000_000;
+    private static final int MAX_READINGS = 10;
 
     private final GcPauses pauses = new GcPauses();
 
@@ -55,9 +56,20 @@ final class GcEntries implements EntrySource, NotificationListener {
         if (isCollection && ObserverHub.isObserved(EntryType.GC.ordinal())) {
             CompositeData data = (CompositeData) notification.getUserData();
             // The VM made it at the end of the collection.
-            long ago = System.currentTimeMillis() - notification.getTimeStamp();
-            long end = System.nanoTime() - NANOS_PER_MILLI * ago;
+            long end = nanosAt(notification.getTimeStamp());
             publish(GarbageCollectionNotificationInfo.from(data), end);
+        }
+    }
+
+    /** That time on the other clock. Both are read again if the thread lost its CPU in between. */
+    private static long nanosAt(long millis) {
+        for (int reading = 1; ; reading++) {
+            long before = System.nanoTime();
+            long ago = System.currentTimeMillis() - millis;
+            long now = System.nanoTime();
+            if (now - before < NANOS_PER_MILLI || reading == MAX_READINGS) {
+                return now - NANOS_PER_MILLI * ago;
+            }
         }
     }
 

@@ -33,6 +33,11 @@ final class GcPauses {
      */
     synchronized long[] take(long begin, long end) {
         fetch();
+        long[] within = takeWithin(begin, end);
+        return within != null ? within : takeOverlapping(begin, end);
+    }
+
+    private long[] takeWithin(long begin, long end) {
         long[] all = null;
         for (Iterator<long[]> each = waiting.iterator(); each.hasNext(); ) {
             long[] pause = each.next();
@@ -49,10 +54,38 @@ final class GcPauses {
         return all;
     }
 
+    /**
+     * The VM reads its clock after the pause has begun and before it ends. A thread that loses its
+     * CPU in between makes the pause so much longer than the collection.
+     */
+    private long[] takeOverlapping(long begin, long end) {
+        long[] longest = null;
+        long most = 0;
+        for (long[] pause : waiting) {
+            long overlap = Math.min(pause[1], end) - Math.max(pause[0], begin);
+            if (overlap >= most) {
+                most = overlap;
+                longest = pause;
+            }
+        }
+        if (longest == null) {
+            return null;
+        }
+        waiting.remove(longest);
+        return new long[] {longest[0], longest[1], longest[1] - longest[0]};
+    }
+
     private void fetch() {
         Agent agent = Bridge.agent();
         long[] times = agent == null ? null : agent.takePauses();
-        for (int i = 0; times != null && i + 1 < times.length; i += 2) {
+        if (times != null) {
+            add(times);
+        }
+    }
+
+    /** Begin and end of each pause, in turn. */
+    synchronized void add(long... times) {
+        for (int i = 0; i + 1 < times.length; i += 2) {
             if (waiting.size() >= CAPACITY) {
                 waiting.removeFirst();
             }
