@@ -164,8 +164,8 @@ e2e_tests() {
     count "what the JVMs load" 0 0 1
     return
   }
-  # A test's JVM waits half of its time.
-  CTXAGENT_PREPARED=1 RUST_TEST_THREADS=${RUST_TEST_THREADS:-4} cargo_tests e2e -p e2e -- \
+  # Each test starts a JVM that wants a core or two for itself.
+  CTXAGENT_PREPARED=1 RUST_TEST_THREADS=${RUST_TEST_THREADS:-2} cargo_tests e2e -p e2e -- \
     --show-output
 }
 
