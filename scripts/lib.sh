@@ -70,7 +70,7 @@ build_test_agent() {
   CARGO_TARGET_DIR=$directory/oracle cargo build --release --quiet -p ctxagent \
     --features oracle,faults >&2
 }
-readonly TEST_AGENT=$ROOT/target/oracle/release/libctxagent.so
+readonly TEST_AGENT=${CARGO_TARGET_DIR:-$ROOT/target}/oracle/release/libctxagent.so
 
 # compile_programs DIRECTORY NAME…: classes of these programs of tests/java, and what they use.
 compile_programs() {
