@@ -8,9 +8,11 @@
 //! **Instants.** Time is cut into intervals, the same on all CPUs. A *stratum* of a CPU is a number
 //! of intervals in a row, with one probe at a uniformly random instant; a sample by it weighs that
 //! number. The length is set before the instant is drawn and depends on the past only, so totals
-//! and shares are unbiased whatever the lengths are. Within an interval the instants of all CPUs
-//! come from one random number and lie evenly apart, so that two probes rarely meet in the queue of
-//! the process.
+//! and shares are unbiased whatever the lengths are. Where the instant of one CPU lies in an interval
+//! tells nothing about those of the others: a probe that meets nobody wakes the main thread, which
+//! takes another thread's CPU for some milliseconds, and a probe at a fixed time after it would find
+//! too often what that thread does next. Two of them are never close, as such probes would meet in the
+//! queue of the process.
 //!
 //! **Arming.** A timer fires on the CPU where it was armed, so only code that runs there arms it:
 //! a handler on that CPU, or the prober, which moves there. Each CPU has timers for
@@ -39,6 +41,8 @@ const MAX_AHEAD_NS: u64 = 400_000_000;
 /// The prober is called when the armed timers of a CPU last for less than this. On a machine that is
 /// busy with other processes it may wait so long for a CPU.
 const MIN_AHEAD_NS: u64 = MAX_AHEAD_NS / 2;
+/// Least distance of the instants of two CPUs in an interval, unless there are too many CPUs.
+const MIN_DISTANCE_NS: u64 = 150_000;
 /// CPUs below this number are searched for a pending signal.
 const MAX_SEARCHED: usize = 32;
 /// Strata in a row whose instant may have passed when it is drawn.
@@ -68,8 +72,6 @@ pub struct CpuProbes {
     stratum: AtomicU32,
     /// Number of the interval that the next stratum begins with.
     next_interval: AtomicU64,
-    /// Where in an interval the instants of this CPU lie, relative to those of the first CPU.
-    phase_ns: AtomicU64,
     seed: AtomicU64,
     /// When a handler of a probe last ended here.
     handled_ns: AtomicU64,
@@ -108,6 +110,8 @@ pub struct ProbeTable {
     /// Threads that may hold the id of a timer.
     arming: AtomicU32,
     interval_ns: AtomicU64,
+    /// Places for the instants of CPUs in an interval: a prime number.
+    places: AtomicU64,
     /// Random number of this recording.
     seed: AtomicU64,
     /// OS id of the main thread of the process.
@@ -129,6 +133,7 @@ impl ProbeTable {
             is_open: AtomicBool::new(false),
             arming: AtomicU32::new(0),
             interval_ns: AtomicU64::new(1),
+            places: AtomicU64::new(2),
             seed: AtomicU64::new(1),
             main_tid: AtomicI32::new(0),
             main_free_since_ns: AtomicU64::new(u64::MAX),
@@ -137,11 +142,14 @@ impl ProbeTable {
         }
     }
 
-    /// Sets the interval and the random number of a recording, and the main thread of the process.
-    /// No timer exists.
-    pub fn configure(&self, interval_ns: u64, seed: u64, main_tid: i32) {
+    /// Sets the interval and the random number of a recording, and the main thread of the process,
+    /// whose CPUs have numbers below `cpus`. No timer exists.
+    pub fn configure(&self, interval_ns: u64, seed: u64, main_tid: i32, cpus: usize) {
         self.main_tid.store(main_tid, Relaxed);
         self.interval_ns.store(interval_ns.max(1), Relaxed);
+        let distances = interval_ns.checked_div(MIN_DISTANCE_NS).unwrap_or(0);
+        let places = distances.min(MAX_CPUS as u64).max(cpus as u64);
+        self.places.store(prime_from(places), Relaxed);
         self.seed.store(seed, Relaxed);
         self.is_large.store(false, Relaxed);
     }
@@ -167,13 +175,11 @@ impl ProbeTable {
         self.cpus.get(cpu)
     }
 
-    /// Adds a CPU with its first `timers`: all of these may be armed, from the next interval on. Its
-    /// instants lie `phase_ns` after those of the first CPU.
-    pub fn add(&self, cpu: usize, timers: usize, phase_ns: u64, seed: u64, now_ns: u64) {
+    /// Adds a CPU with its first `timers`: all of these may be armed, from the next interval on.
+    pub fn add(&self, cpu: usize, timers: usize, seed: u64, now_ns: u64) {
         let Some(probes) = self.cpu(cpu) else { return };
         self.is_large.fetch_or(cpu >= MAX_SEARCHED, Relaxed);
         probes.stratum.store(1, Relaxed);
-        probes.phase_ns.store(phase_ns, Relaxed);
         probes.seed.store(seed.max(1), Relaxed);
         let now = now_ns.checked_div(self.interval()).unwrap_or(0);
         probes.next_interval.store(now.saturating_add(1), Relaxed);
@@ -315,12 +321,12 @@ impl ProbeTable {
     pub fn arm(&self, cpu: usize, now_ns: u64) -> u64 {
         self.arming.fetch_add(1, SeqCst);
         let probes = self.cpu(cpu).filter(|_| self.is_open.load(SeqCst));
-        let skipped = probes.map_or(0, |probes| self.arm_probes(probes, now_ns));
+        let skipped = probes.map_or(0, |probes| self.arm_probes(cpu, probes, now_ns));
         self.arming.fetch_sub(1, SeqCst);
         skipped
     }
 
-    fn arm_probes(&self, probes: &CpuProbes, now_ns: u64) -> u64 {
+    fn arm_probes(&self, cpu: usize, probes: &CpuProbes, now_ns: u64) -> u64 {
         let mut skipped = 0;
         for (index, probe) in probes.probes.iter().enumerate() {
             if !probes.has_room(now_ns, self.interval()) {
@@ -330,7 +336,7 @@ impl ProbeTable {
             if probes.disarmed.fetch_and(!bit(index), Acquire) & bit(index) == 0 {
                 continue;
             }
-            let (at_ns, weight) = self.draw(probes, now_ns, &mut skipped);
+            let (at_ns, weight) = self.draw(cpu, probes, now_ns, &mut skipped);
             probe.weight.store(weight, Relaxed);
             probe.planned_ns.store(at_ns, SeqCst);
             if !timers::arm_at(&probe.timer, at_ns) {
@@ -354,7 +360,7 @@ impl ProbeTable {
     }
 
     /// Draws the instant of the next stratum, and its weight.
-    fn draw(&self, probes: &CpuProbes, now_ns: u64, skipped: &mut u64) -> (u64, u32) {
+    fn draw(&self, cpu: usize, probes: &CpuProbes, now_ns: u64, skipped: &mut u64) -> (u64, u32) {
         let interval = self.interval();
         let now = now_ns.checked_div(interval).unwrap_or(0);
         for _ in 0..MAX_DRAWS {
@@ -368,7 +374,7 @@ impl ProbeTable {
                 probes.next_interval.fetch_max(now, Relaxed);
                 continue;
             }
-            let at = self.instant(probes, first.saturating_add(probes.below(stratum)));
+            let at = self.instant(cpu, first.saturating_add(probes.below(stratum)));
             if at > now_ns {
                 return (at, length);
             }
@@ -378,19 +384,26 @@ impl ProbeTable {
         probes
             .next_interval
             .fetch_max(next.saturating_add(1), Relaxed);
-        (self.instant(probes, next).max(now_ns.saturating_add(1)), 1)
+        (self.instant(cpu, next).max(now_ns.saturating_add(1)), 1)
     }
 
     /// The instant in interval `number` for this CPU.
-    fn instant(&self, probes: &CpuProbes, number: u64) -> u64 {
-        let interval = self.interval();
+    ///
+    /// `place = factor * cpu + shift` modulo a prime, with random numbers that all CPUs share: of
+    /// two CPUs each pair of different places is equally likely.
+    fn instant(&self, cpu: usize, number: u64) -> u64 {
+        let (interval, places) = (self.interval(), self.places.load(Relaxed));
         let mut seed = (self.seed.load(Relaxed) ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) | 1;
         // The first number after a seed that was chosen by counting is not random enough.
         random::below(&mut seed, interval);
         random::below(&mut seed, interval);
-        let common = random::below(&mut seed, interval);
-        let offset = common.wrapping_add(probes.phase_ns.load(Relaxed));
-        let offset = offset.checked_rem(interval).unwrap_or(0);
+        let factor = random::below(&mut seed, places.wrapping_sub(1)).wrapping_add(1);
+        let shift = random::below(&mut seed, places);
+        let place = factor.wrapping_mul(cpu as u64).wrapping_add(shift);
+        let place = place.checked_rem(places).unwrap_or(0);
+        let within = random::below(&mut seed, interval);
+        let offset = place.saturating_mul(interval).saturating_add(within);
+        let offset = offset.checked_div(places).unwrap_or(0);
         number.saturating_mul(interval).saturating_add(offset)
     }
 
@@ -448,6 +461,18 @@ impl CpuProbes {
         self.seed.store(state, Relaxed);
         number
     }
+}
+
+/// The first prime number that is not below `least`.
+fn prime_from(least: u64) -> u64 {
+    let is_prime = |number: &u64| {
+        let mut divisors = (2..*number).take_while(|d| d.wrapping_mul(*d) <= *number);
+        divisors.all(|divisor| number.checked_rem(divisor) != Some(0))
+    };
+    // Below twice any number there is one.
+    let least = least.max(2);
+    let mut numbers = least..=least.saturating_mul(2);
+    numbers.find(is_prime).unwrap_or(least)
 }
 
 fn bit(index: usize) -> u32 {

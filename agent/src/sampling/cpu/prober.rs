@@ -93,7 +93,8 @@ impl Prober {
         };
         let table = prober.table();
         let main_tid = i32::try_from(std::process::id()).unwrap_or(0);
-        table.configure(handler.engine.interval(), seed(), main_tid);
+        let cpus = prober.set.iter().last().map_or(0, |last| last + 1);
+        table.configure(handler.engine.interval(), seed(), main_tid, cpus);
         prober.try_engine()?;
         for cpu in prober.set.iter() {
             prober.add(cpu)?;
@@ -142,20 +143,12 @@ impl Prober {
         if !affinity::bind_to(cpu) {
             return Err("a thread cannot be bound to a CPU".into());
         }
-        self.table().add(cpu, 1, 0, seed(), monotonic_nanos());
+        self.table().add(cpu, 1, seed(), monotonic_nanos());
         trial::run(self.handler, cpu, probes, self.signal)
-    }
-
-    /// The instants of the CPUs lie evenly apart.
-    fn phase(&self, cpu: usize) -> u64 {
-        let rank = self.set.iter().take_while(|other| *other != cpu).count() as u64;
-        let count = self.set.iter().count().max(1) as u64;
-        self.handler.engine.interval() / count * rank
     }
 
     fn add(&mut self, cpu: usize) -> Result<(), String> {
         let table = self.table();
-        let phase_ns = self.phase(cpu);
         let Some(probes) = table.cpu(cpu) else {
             return Ok(()); // beyond the table: it is not probed
         };
@@ -175,7 +168,7 @@ impl Prober {
                 probe.timer.store(timer.id_plus_one(), Relaxed);
             }
         }
-        table.add(cpu, count, phase_ns, seed(), monotonic_nanos());
+        table.add(cpu, count, seed(), monotonic_nanos());
         self.cpus.push(ProbedCpu {
             number: cpu,
             probes,

@@ -8,9 +8,9 @@ const INTERVAL: u64 = 10_000_000;
 
 fn table(cpus: usize) -> ProbeTable {
     // SAFETY: atomics only; zero is valid.
-    let cpus: Vec<CpuProbes> = (0..cpus).map(|_| unsafe { core::mem::zeroed() }).collect();
-    let table = ProbeTable::new(Box::leak(cpus.into_boxed_slice()));
-    table.configure(INTERVAL, 0x1234_5678, 1);
+    let probes: Vec<CpuProbes> = (0..cpus).map(|_| unsafe { core::mem::zeroed() }).collect();
+    let table = ProbeTable::new(Box::leak(probes.into_boxed_slice()));
+    table.configure(INTERVAL, 0x1234_5678, 1, cpus);
     table.open();
     table
 }
@@ -19,7 +19,7 @@ fn table(cpus: usize) -> ProbeTable {
 fn draws(table: &ProbeTable, cpu: usize, now_ns: u64, count: usize) -> Vec<(u64, u32)> {
     let probes = table.cpu(cpu).expect("in the table");
     let mut skipped = 0;
-    let drawn = (0..count).map(|_| table.draw(probes, now_ns, &mut skipped));
+    let drawn = (0..count).map(|_| table.draw(cpu, probes, now_ns, &mut skipped));
     let drawn = drawn.collect();
     assert_eq!(skipped, 0);
     drawn
@@ -29,7 +29,7 @@ fn draws(table: &ProbeTable, cpu: usize, now_ns: u64, count: usize) -> Vec<(u64,
 fn each_stratum_has_one_instant_anywhere_in_it() {
     let table = table(1);
     for length in [1_u32, 3] {
-        table.add(0, PER_CPU, 0, 77, 0);
+        table.add(0, PER_CPU, 77, 0);
         table.cpu(0).expect("in the table").set_stratum(length);
         let stratum = INTERVAL * u64::from(length);
         let mut tenths = [0_u32; 10];
@@ -43,28 +43,55 @@ fn each_stratum_has_one_instant_anywhere_in_it() {
     }
 }
 
+/// With one CPU a fixed time behind another one, threads that the probe of the first disturbs are
+/// always met at the same point of their work.
 #[test]
-fn instants_of_two_cpus_lie_half_an_interval_apart() {
-    let table = table(2);
-    table.add(0, PER_CPU, 0, 1, 0);
-    table.add(1, PER_CPU, INTERVAL / 2, 2, 0);
-    let (first, second) = (draws(&table, 0, 0, 1_000), draws(&table, 1, 0, 1_000));
-    for ((a, _), (b, _)) in first.iter().zip(&second) {
-        assert_eq!(a.abs_diff(*b), INTERVAL / 2);
+fn instants_of_two_cpus_are_independent_but_never_close() {
+    const DRAWS: u32 = 20_000;
+    let table = table(40);
+    for cpus in [[0, 1], [3, 39]] {
+        let [first, second] = cpus.map(|cpu| {
+            table.add(cpu, PER_CPU, 7, 0);
+            draws(&table, cpu, 0, DRAWS as usize)
+        });
+        let mut tenths = [[0_u32; 10]; 10];
+        for ((a, _), (b, _)) in first.iter().zip(&second) {
+            assert!(a.abs_diff(*b) >= MIN_DISTANCE_NS * 9 / 10, "{a} {b}");
+            let tenth = |at| usize::try_from(at % INTERVAL * 10 / INTERVAL).expect("small");
+            tenths[tenth(*a)][tenth(*b)] += 1;
+        }
+        // 200 expected, with a deviation of 14; 15 % less where both are in the same tenth.
+        let least = tenths.iter().flatten().min().expect("a hundred");
+        let most = tenths.iter().flatten().max().expect("a hundred");
+        assert!((110..=280).contains(least) && *most <= 280, "{tenths:?}");
     }
+}
+
+#[test]
+fn every_cpu_has_a_place_of_its_own() {
+    for (least, prime) in [(0, 2), (2, 2), (4, 5), (66, 67), (1_024, 1_031)] {
+        assert_eq!(prime_from(least), prime);
+    }
+    // More CPUs than such distances.
+    let table = table(300);
+    let mut all: Vec<u64> = (0..300).map(|cpu| table.instant(cpu, 5)).collect();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 300);
+    assert!(all[0] >= 5 * INTERVAL && all[299] < 6 * INTERVAL);
 }
 
 #[test]
 fn no_instant_lies_in_the_past_and_what_has_passed_is_counted() {
     let table = table(1);
-    table.add(0, 8, 0, 5, 0);
+    table.add(0, 8, 5, 0);
     let probes = table.cpu(0).expect("in the table");
     let now = 1_000 * INTERVAL + INTERVAL / 3;
     let mut skipped = 0;
-    let (at, weight) = table.draw(probes, now, &mut skipped);
+    let (at, weight) = table.draw(0, probes, now, &mut skipped);
     assert!(at > now && weight == 1);
     assert!((998..=1_001).contains(&skipped), "{skipped}");
-    let (next, _) = table.draw(probes, now, &mut skipped);
+    let (next, _) = table.draw(0, probes, now, &mut skipped);
     assert!(next > at);
 }
 
@@ -99,7 +126,7 @@ fn signal_finds_its_timer_and_no_other_value_does() {
 #[test]
 fn probe_is_taken_once_and_not_before_its_instant() {
     let table = table(1);
-    table.add(0, 8, 0, 5, 0);
+    table.add(0, 8, 5, 0);
     let place = ProbePlace { cpu: 0, index: 0 };
     let probe = table.cpu(0).and_then(|cpu| cpu.probe(0)).expect("a probe");
     probe.weight.store(3, Relaxed);
@@ -130,7 +157,7 @@ fn overdue_probes_are_given_back_and_only_those() {
 #[test]
 fn prober_is_needed_when_half_of_the_timers_wait_and_there_is_room() {
     let table = table(1);
-    table.add(0, 8, 0, 5, 0);
+    table.add(0, 8, 5, 0);
     let cpu = table.cpu(0).expect("in the table");
     assert!(table.needs_prober(0, 0), "all of eight wait");
     cpu.disarmed.store(0b0111, Relaxed);

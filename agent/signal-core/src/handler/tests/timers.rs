@@ -227,7 +227,7 @@ fn thread_that_takes_its_signal_late_is_met_if_no_other_is_pending() {
     assert_eq!(outcome(here ^ 1), [0, 0, 1, 0, 0, 0]);
     // The main thread has one pending.
     probes.main_is_free(0);
-    probes.add(3, 4, 0, 1, monotonic_nanos());
+    probes.add(3, 4, 1, monotonic_nanos());
     let pending = ProbePlace { cpu: 3, index: 3 };
     probes.arm_one(pending, 1, 1);
     assert_eq!(outcome(here), unknown);
