@@ -1,32 +1,34 @@
-//! From frame to frame: where a walk begins, what each step does, and what all kinds of frames
-//! share. The kinds themselves are in the directory: `compiled`, `interpreted`, `stubs`; `chunks` are
-//! frames in the heap; `cached` is what earlier walks found; `handlers` are those of other signals.
+//! From frame to frame: what each step does, and what all kinds of frames share. In the directory
+//! are the kinds themselves, `compiled`, `interpreted` and `stubs`, and `chunks`, frames in the heap;
+//! `first_frame` is where a walk begins, `call_sites` says whether code can be a caller, `cached` is
+//! what earlier walks found, `handlers` are those of other signals.
 //!
 //! The walk is generic over its loads, so it is compiled into the crate that uses it. What it calls
 //! most is marked `#[inline]`, as it would else stay behind the crate boundary; what is rare is
 //! marked `#[inline(never)]`, as each kind of walk would else have several copies of it.
 
 mod cached;
+mod call_sites;
 mod chunks;
 mod compiled;
+mod first_frame;
 mod handlers;
 mod interpreted;
 mod region;
 mod stubs;
 
 use crate::arch::HostArch;
-use crate::arch::frame_state::{Arch, CallInstruction, Caller};
+use crate::arch::frame_state::{Arch, Caller};
 use crate::arch::registers::Registers;
 use crate::cache::WalkCaches;
 use crate::cache::prefetch_hints::PrefetchHints;
-use crate::code_cache::{Blob, BlobKind, Code};
-use crate::debug_info::Scopes;
+use crate::code_cache::{BlobKind, Code};
 use crate::frame::{CallFrame, FrameKind};
 use crate::heap::{ChunkState, ChunkTables, StackChunks, Unmoved};
-use crate::memory::{Memory, plausible, prefetch};
+use crate::memory::{Memory, prefetch};
 use crate::method::ValidMethod;
 use crate::outcome::{End, Failure, HeapFrames, Top, Walk};
-use crate::tables::{Anchor, FRAME_METHOD, VmTables};
+use crate::tables::VmTables;
 use core::marker::PhantomData;
 use core::ptr;
 use region::{HeapPart, Region};
@@ -367,69 +369,6 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         Ok(next)
     }
 
-    /// The first frame: the interrupted one, or the one that the VM recorded when the thread left
-    /// Java.
-    fn start(&self) -> (Top, Step) {
-        let Registers { pc, sp, fp, .. } = self.thread.registers;
-        let java_thread = self.thread.java_thread;
-        let interrupted = Ok(Frame {
-            pc,
-            sp,
-            fp,
-            exit: FrameExit::Signal,
-        });
-        match self
-            .memory
-            .word(java_thread.wrapping_add(self.tables.vframe_array_head))
-        {
-            Some(0) => {}
-            Some(_) => return (Top::Stub, failed(Failure::Deoptimization)),
-            None => return (Top::Stub, failed(Failure::Fault)),
-        }
-        let in_code = self.tables.in_code_cache(pc);
-        let top = match self.interrupted_code {
-            Code::Interpreter => Top::Interpreter,
-            Code::Blob(Blob {
-                kind: BlobKind::Nmethod | BlobKind::NativeWrapper,
-                ..
-            }) => Top::Compiled,
-            Code::Blob(_) | Code::CallStub => Top::Stub,
-            Code::Outside => Top::Native,
-        };
-        if self.thread.in_java && in_code {
-            return (top, interrupted);
-        }
-        match self.anchor(java_thread, self.tables.thread_anchor, sp) {
-            Ok(Some(frame)) => (Top::Anchor, Ok(frame)),
-            Ok(None) if in_code || self.thread.in_java => (top, interrupted),
-            Ok(None) => (Top::Anchor, Err(End::NoJava)),
-            Err(end) => (Top::Anchor, Err(end)),
-        }
-    }
-
-    /// The frame that an anchor names, `None` if it names none.
-    fn anchor(&self, base: usize, anchor: Anchor, above: usize) -> Result<Option<Frame>, End> {
-        let sp = self.load(base.wrapping_add(anchor.sp))?;
-        if sp == 0 {
-            return Ok(None);
-        }
-        if sp & 7 != 0 || sp < above || sp >= self.thread.stack_high {
-            return failed(Failure::Entry);
-        }
-        let pc = match self.load(base.wrapping_add(anchor.pc))? {
-            // The word below is the return address of the call that left Java.
-            0 => A::plain(self.stack(sp.wrapping_sub(8))?),
-            pc => pc,
-        };
-        let fp = self.load(base.wrapping_add(anchor.fp))?;
-        Ok(Some(Frame {
-            pc,
-            sp,
-            fp,
-            exit: FrameExit::Call,
-        }))
-    }
-
     /// Notes the methods of `frame` and finds its caller.
     fn step(&mut self, frame: Frame) -> Step {
         if frame.exit == FrameExit::Call
@@ -456,84 +395,6 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             },
             Code::Outside if frame.exit == FrameExit::Signal => self.native(frame),
             Code::Outside => failed(Failure::Caller),
-        }
-    }
-
-    /// Whether Java code can have been called from in front of the caller's pc. An interpreted
-    /// caller must have its frame at its frame pointer.
-    fn is_call_site(&self, caller: &Caller) -> bool {
-        let pc = caller.pc;
-        // Signal frames leave other described addresses on the stack: where threads were
-        // interrupted.
-        let is_call = || A::call_before(self.memory, pc).is_some();
-        if self.cached_site(pc).is_some() {
-            return is_call();
-        }
-        match self.tables.code_at(self.memory, pc) {
-            Code::Interpreter => {
-                let near = is_within(caller.fp, caller.sp, MAX_FRAME);
-                let method = || self.stack(caller.fp.wrapping_sub(FRAME_METHOD)).ok();
-                near && method().and_then(|method| self.method(method)).is_some()
-            }
-            Code::CallStub => true,
-            Code::Blob(blob) => match blob.kind {
-                BlobKind::Nmethod => {
-                    let desc = || {
-                        Scopes::of(self.tables, self.memory, &blob)?.at_or_behind(self.memory, pc)
-                    };
-                    is_call() && desc().is_some_and(|desc| desc.exact)
-                        || self.is_deopt_handler(&blob, pc)
-                }
-                BlobKind::NativeWrapper | BlobKind::Continuation => true,
-                BlobKind::Stub | BlobKind::Adapter | BlobKind::Deoptimization => false,
-            },
-            Code::Outside => false,
-        }
-    }
-
-    /// Whether `caller` is a call site, and one whose own frame returns into the code cache: for
-    /// guesses, which may meet what an earlier call has left on the stack.
-    #[inline(never)]
-    fn confirmed(&self, caller: &Caller) -> bool {
-        if !self.is_call_site(caller) {
-            return false;
-        }
-        let blob = match self.tables.code_at(self.memory, caller.pc) {
-            // The caller is in the heap.
-            Code::Blob(blob) if blob.kind == BlobKind::Continuation => return true,
-            Code::Blob(blob) => blob,
-            Code::Interpreter | Code::CallStub => return true,
-            // A cached call site whose code was freed since.
-            Code::Outside => return false,
-        };
-        let frame = Frame {
-            exit: FrameExit::Call,
-            ..called(*caller)
-        };
-        let above = self.complete(frame, blob.frame_size);
-        above.is_ok_and(|above| self.tables.in_code_cache(above.pc))
-    }
-
-    /// Whether the call in front of `pc` goes into `blob`.
-    fn calls_into(&self, pc: usize, blob: &Blob) -> bool {
-        let target = self.call_target(pc);
-        target.is_some_and(|target| (blob.code..blob.end).contains(&target))
-    }
-
-    /// Whether the call in front of `pc` leads out of the code cache.
-    fn calls_out(&self, pc: usize) -> bool {
-        let target = self.call_target(pc);
-        target.is_some_and(|target| !self.tables.in_code_cache(target) && plausible(target))
-    }
-
-    /// The address that the call in front of `pc` names, if `pc` lies in the code cache.
-    fn call_target(&self, pc: usize) -> Option<usize> {
-        if !self.tables.in_code_cache(pc) {
-            return None;
-        }
-        match A::call_before(self.memory, pc)? {
-            CallInstruction::Target(target) => Some(target),
-            CallInstruction::Indirect => None,
         }
     }
 

@@ -1,0 +1,88 @@
+//! Whether an address is one at which code goes on after a call.
+
+use super::{ActiveWalk, Frame, FrameExit, MAX_FRAME, called, is_within};
+use crate::arch::frame_state::{Arch, CallInstruction, Caller};
+use crate::code_cache::{Blob, BlobKind, Code};
+use crate::debug_info::Scopes;
+use crate::memory::{Memory, plausible};
+use crate::tables::FRAME_METHOD;
+
+impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
+    /// Whether Java code can have been called from in front of the caller's pc. An interpreted
+    /// caller must have its frame at its frame pointer.
+    pub(super) fn is_call_site(&self, caller: &Caller) -> bool {
+        let pc = caller.pc;
+        // Signal frames leave other described addresses on the stack: where threads were
+        // interrupted.
+        let is_call = || A::call_before(self.memory, pc).is_some();
+        if self.cached_site(pc).is_some() {
+            return is_call();
+        }
+        match self.tables.code_at(self.memory, pc) {
+            Code::Interpreter => {
+                let near = is_within(caller.fp, caller.sp, MAX_FRAME);
+                let method = || self.stack(caller.fp.wrapping_sub(FRAME_METHOD)).ok();
+                near && method().and_then(|method| self.method(method)).is_some()
+            }
+            Code::CallStub => true,
+            Code::Blob(blob) => match blob.kind {
+                BlobKind::Nmethod => {
+                    let desc = || {
+                        Scopes::of(self.tables, self.memory, &blob)?.at_or_behind(self.memory, pc)
+                    };
+                    is_call() && desc().is_some_and(|desc| desc.exact)
+                        || self.is_deopt_handler(&blob, pc)
+                }
+                BlobKind::NativeWrapper | BlobKind::Continuation => true,
+                BlobKind::Stub | BlobKind::Adapter | BlobKind::Deoptimization => false,
+            },
+            Code::Outside => false,
+        }
+    }
+
+    /// Whether `caller` is a call site, and one whose own frame returns into the code cache: for
+    /// guesses, which may meet what an earlier call has left on the stack.
+    #[inline(never)]
+    pub(super) fn confirmed(&self, caller: &Caller) -> bool {
+        if !self.is_call_site(caller) {
+            return false;
+        }
+        let blob = match self.tables.code_at(self.memory, caller.pc) {
+            // The caller is in the heap.
+            Code::Blob(blob) if blob.kind == BlobKind::Continuation => return true,
+            Code::Blob(blob) => blob,
+            Code::Interpreter | Code::CallStub => return true,
+            // A cached call site whose code was freed since.
+            Code::Outside => return false,
+        };
+        let frame = Frame {
+            exit: FrameExit::Call,
+            ..called(*caller)
+        };
+        let above = self.complete(frame, blob.frame_size);
+        above.is_ok_and(|above| self.tables.in_code_cache(above.pc))
+    }
+
+    /// Whether the call in front of `pc` goes into `blob`.
+    pub(super) fn calls_into(&self, pc: usize, blob: &Blob) -> bool {
+        let target = self.call_target(pc);
+        target.is_some_and(|target| (blob.code..blob.end).contains(&target))
+    }
+
+    /// Whether the call in front of `pc` leads out of the code cache.
+    pub(super) fn calls_out(&self, pc: usize) -> bool {
+        let target = self.call_target(pc);
+        target.is_some_and(|target| !self.tables.in_code_cache(target) && plausible(target))
+    }
+
+    /// The address that the call in front of `pc` names, if `pc` lies in the code cache.
+    pub(super) fn call_target(&self, pc: usize) -> Option<usize> {
+        if !self.tables.in_code_cache(pc) {
+            return None;
+        }
+        match A::call_before(self.memory, pc)? {
+            CallInstruction::Target(target) => Some(target),
+            CallInstruction::Indirect => None,
+        }
+    }
+}
