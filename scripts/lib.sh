@@ -47,30 +47,29 @@ home_of() {
 
 gradle() { JAVA_HOME=$CTXAGENT_GRADLE_JDK "$CTXAGENT_GRADLE" --console=plain --quiet "$@"; }
 
-# build_agent [CARGO ARGUMENT…]: agent and command line as users get them, or with features.
+# build_agent [CARGO ARGUMENT…]: agent and command line as users get them, or with features. They
+# are where the pages name them, wherever cargo builds otherwise.
 build_agent() {
   local oldest
   oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
   command -v cargo >/dev/null ||
     die "cargo is missing: it builds the agent; install Rust $oldest or later with rustup"
-  cargo build --release --quiet -p ctxagent -p ctxjfr "$@" >&2
+  CARGO_TARGET_DIR=$ROOT/target cargo build --release --quiet -p ctxagent -p ctxjfr "$@" >&2
 }
 readonly AGENT=$ROOT/target/release/libctxagent.so API=$ROOT/java-api/build/libs/ctxagent-api.jar
 
 # build_test_agent: the build that compares each sample with what the program declares, and whose
 # stack walker can be given a bad load.
 build_test_agent() {
-  local directory=${CARGO_TARGET_DIR:-target}
   # The crates that it shares with the agent are not compiled again. A directory of its own: the
   # library that users get is never a test build.
-  [[ -d $directory/oracle/release ]] || {
-    build_agent && mkdir -p "$directory/oracle" &&
-      cp -a "$directory/release" "$directory/oracle/release"
+  local directory=$ROOT/target/oracle
+  [[ -d $directory/release ]] || {
+    build_agent && mkdir -p "$directory" && cp -a target/release "$directory"
   } || return
-  CARGO_TARGET_DIR=$directory/oracle cargo build --release --quiet -p ctxagent \
-    --features oracle,faults >&2
+  CARGO_TARGET_DIR=$directory cargo build --release --quiet -p ctxagent --features oracle,faults >&2
 }
-readonly TEST_AGENT=${CARGO_TARGET_DIR:-$ROOT/target}/oracle/release/libctxagent.so
+readonly TEST_AGENT=$ROOT/target/oracle/release/libctxagent.so
 
 # compile_programs DIRECTORY NAME…: classes of these programs of tests/java, and what they use.
 compile_programs() {

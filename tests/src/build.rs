@@ -45,7 +45,7 @@ pub fn oracle_agent() -> &'static Path {
             return Ok(PathBuf::from(path));
         }
         build_script("build.sh", "test-agent")?;
-        Ok(target().join("oracle/release/libctxagent.so"))
+        Ok(root().join("target/oracle/release/libctxagent.so"))
     });
     built.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
 }
@@ -106,7 +106,7 @@ pub fn agent_jar() -> &'static Path {
             return Ok(PathBuf::from(path));
         }
         build_script("dist.sh", "jar")?;
-        Ok(target().join("e2e/ctxagent.jar"))
+        Ok(root().join("target/e2e/ctxagent.jar"))
     });
     built.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
 }
@@ -118,7 +118,7 @@ fn release_dir() -> &'static Path {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
         build_script("build.sh", "rust")?;
-        Ok(target().join("release"))
+        Ok(root().join("target/release"))
     });
     built.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
 }
@@ -132,7 +132,6 @@ fn build_script(script: &str, what: &str) -> Result<(), String> {
     }
     let mut command = Command::new("bash");
     command.arg(root().join("scripts").join(script)).arg(what);
-    command.env("CARGO_TARGET_DIR", target());
     // Set by `cargo test` for the package under test; they would make a build of another one
     // differ.
     for (name, _) in std::env::vars_os() {

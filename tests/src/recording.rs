@@ -326,6 +326,13 @@ impl CpuTime {
     }
 }
 
+/// Each sample once, in the order of a file: it can be several events, more of them the busier the
+/// machine is.
+pub fn distinct(mut samples: Vec<&Event>) -> Vec<&Event> {
+    samples.dedup_by_key(|sample| sample.start_nanos());
+    samples
+}
+
 /// Sum of the weights, and of their squares, as they were drawn: a sample of a small weight is
 /// written as so many equal events.
 #[expect(clippy::cast_precision_loss, reason = "some thousand samples")]

@@ -31,6 +31,13 @@ fn served(jdk: Jdk, test_dir: &TestDir, labels: &str, program: &[&str]) -> Proce
     served_by(jdk, jvm, labels, program)
 }
 
+/// The samples of a service with labels of its requests.
+fn samples_of(jdk: Jdk, program: &[&str]) -> Vec<Event> {
+    let test_dir = TestDir::new();
+    served(jdk, &test_dir, "labels=route", program);
+    test_dir.recording().samples()
+}
+
 fn served_by(jdk: Jdk, jvm: Jvm, labels: &str, program: &[&str]) -> ProcessOutput {
     let options = format!("start,interval=1ms,file=app.jfr,{labels}");
     // The start is half of a service's time, and the slower compiler half of that: one JDK has it.
@@ -122,14 +129,7 @@ fn assert_early_samples_get_the_route(test_dir: &TestDir) {
 #[test]
 fn calls_of_grpc_have_their_method() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
-        let test_dir = TestDir::new();
-        served(
-            jdk,
-            &test_dir,
-            "labels=route",
-            &["service.GrpcService", "80", kind],
-        );
-        let samples = test_dir.recording().samples();
+        let samples = samples_of(jdk, &["service.GrpcService", "80", kind]);
         assert_rows_of_page("service.GrpcService", &samples);
         let get = Some("shop.Orders/Get");
         assert_labelled(&samples, "service.GrpcService.get", "operation", get);
@@ -150,17 +150,14 @@ fn calls_of_grpc_have_their_method() {
 #[test]
 fn records_of_kafka_have_their_topic() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let program = ["service.KafkaService", "100"];
-        served(jdk, &test_dir, "labels=route", &program);
-        let samples = test_dir.recording().samples();
+        let samples = samples_of(jdk, &["service.KafkaService", "100"]);
         let expected = [
             ("processOrder", Some("process orders")),
             ("processPayment", Some("process payments")),
             ("workAfterAll", None),
             ("workAfterEarlyEnd", None),
         ];
-        assert_operations(&samples, program[0], &expected);
+        assert_operations(&samples, "service.KafkaService", &expected);
     }
 }
 
@@ -168,14 +165,7 @@ fn records_of_kafka_have_their_topic() {
 #[test]
 fn requests_of_jersey_have_the_template_of_their_path() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        served(
-            jdk,
-            &test_dir,
-            "labels=route",
-            &["service.JerseyService", "30"],
-        );
-        let samples = test_dir.recording().samples();
+        let samples = samples_of(jdk, &["service.JerseyService", "30"]);
         assert_rows_of_page("service.JerseyService", &samples);
         let order = "service.JerseyService$Orders.order";
         let item = "service.JerseyService$Items.item";
@@ -191,14 +181,7 @@ fn requests_of_jersey_have_the_template_of_their_path() {
 #[test]
 fn coroutines_have_the_labels_of_who_started_them() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        served(
-            jdk,
-            &test_dir,
-            "labels=route",
-            &["service.CoroutineService", "100"],
-        );
-        let samples = test_dir.recording().samples();
+        let samples = samples_of(jdk, &["service.CoroutineService", "100"]);
         let expected = [
             ("orders", Some("GET /orders")),
             ("searches", Some("GET /search")),
@@ -213,10 +196,7 @@ fn coroutines_have_the_labels_of_who_started_them() {
 #[test]
 fn work_that_micrometer_observes_has_the_name_of_its_observation() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let program = ["service.ObservedService", "100"];
-        served(jdk, &test_dir, "labels=route", &program);
-        let samples = test_dir.recording().samples();
+        let samples = samples_of(jdk, &["service.ObservedService", "100"]);
         let expected = [
             ("inRequest", Some("GET /orders")),
             ("refresh", Some("refresh prices")),
@@ -227,7 +207,7 @@ fn work_that_micrometer_observes_has_the_name_of_its_observation() {
             ("prices", Some("GET /prices/{id}")),
             ("notObserved", None),
         ];
-        assert_operations(&samples, program[0], &expected);
+        assert_operations(&samples, "service.ObservedService", &expected);
     }
 }
 

@@ -60,14 +60,11 @@ fn run(block: &ShellBlock, jdk: Jdk) -> String {
     let pid = serving
         .as_ref()
         .map_or_else(String::new, |jvm| jvm.pid().to_string());
-    let results = e2e::workspace::target().join("release");
     let is_from_root = block.script.contains("scripts/");
     let mut script = block.script.replace(PID, &pid);
     // What stands in the tree is named from its root, all else from the reader's own directory.
     let directory = if is_from_root {
-        script = script
-            .replace(QUICK_START, &test_dir.path().display().to_string())
-            .replace("target/release", &results.display().to_string());
+        script = script.replace(QUICK_START, &test_dir.path().display().to_string());
         workspace::root()
     } else {
         let agent = build::agent().display().to_string();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use e2e::recording::{CpuTime, Event, Recording};
+use e2e::recording::{CpuTime, Event, Recording, distinct};
 use e2e::{Jdk, Jvm, TestDir};
 
 /// Chunks that a JDK's `jfr` sees.
@@ -327,7 +327,7 @@ fn labels_belong_to_thread_in_every_file() {
     for file in &files {
         let (_, samples) = file.reconcile();
         let (mut right, mut without) = (0, 0);
-        for sample in &samples {
+        for sample in distinct(samples.iter().collect()) {
             let Some(thread) = sample.thread().filter(|name| name.starts_with("labelled-")) else {
                 continue;
             };

@@ -1,6 +1,6 @@
 //! Stacks: who walks them, how far they reach, and what says that they were cut.
 
-use e2e::recording::{Event, Recording, SAMPLES};
+use e2e::recording::{Event, Recording, SAMPLES, distinct};
 use e2e::{Jdk, Jvm, TestDir};
 use std::collections::{HashMap, HashSet};
 
@@ -394,12 +394,6 @@ fn handler_of_another_signal_is_in_no_stack() {
         assert!(calls > 100, "{calls} calls");
         assert!(lost * 20 < all, "{lost} lost beside {all}");
     }
-}
-
-/// One sample can be several events, more of them the busier the machine is.
-fn distinct(mut samples: Vec<&Event>) -> Vec<&Event> {
-    samples.dedup_by_key(|sample| sample.start_nanos());
-    samples
 }
 
 /// How many events have a stack that equals a known chain, of how many.

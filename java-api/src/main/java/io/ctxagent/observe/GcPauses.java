@@ -83,8 +83,8 @@ final class GcPauses {
         }
     }
 
-    /** Begin and end of each pause, in turn. */
-    synchronized void add(long... times) {
+    /** Begin and end of each pause, in turn; to be called under the lock. */
+    void add(long... times) {
         for (int i = 0; i + 1 < times.length; i += 2) {
             if (waiting.size() >= CAPACITY) {
                 waiting.removeFirst();
