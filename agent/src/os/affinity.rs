@@ -45,7 +45,12 @@ impl CpuSet {
     }
 
     pub(crate) fn is_empty(self) -> bool {
-        self.iter().next().is_none()
+        self.end() == 0
+    }
+
+    /// All its CPUs have numbers below this.
+    pub(crate) fn end(self) -> usize {
+        self.iter().last().map_or(0, |last| last + 1)
     }
 }
 

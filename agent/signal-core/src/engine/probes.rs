@@ -142,16 +142,20 @@ impl ProbeTable {
         }
     }
 
-    /// Sets the interval and the random number of a recording, and the main thread of the process,
-    /// whose CPUs have numbers below `cpus`. No timer exists.
-    pub fn configure(&self, interval_ns: u64, seed: u64, main_tid: i32, cpus: usize) {
+    /// Sets the interval and the random number of a recording, and the main thread of the process.
+    /// No timer exists.
+    pub fn configure(&self, interval_ns: u64, seed: u64, main_tid: i32) {
         self.main_tid.store(main_tid, Relaxed);
         self.interval_ns.store(interval_ns.max(1), Relaxed);
-        let distances = interval_ns.checked_div(MIN_DISTANCE_NS).unwrap_or(0);
-        let places = distances.min(MAX_CPUS as u64).max(cpus as u64);
-        self.places.store(prime_from(places), Relaxed);
         self.seed.store(seed, Relaxed);
         self.is_large.store(false, Relaxed);
+    }
+
+    /// Makes places for CPUs with numbers below `cpus`, for instants that are drawn from now on.
+    pub fn make_places(&self, cpus: usize) {
+        let distances = self.interval().checked_div(MIN_DISTANCE_NS).unwrap_or(0);
+        let places = distances.min(MAX_CPUS as u64).max(cpus as u64);
+        self.places.store(prime_from(places), Relaxed);
     }
 
     /// Lets timers be armed.

@@ -93,8 +93,8 @@ impl Prober {
         };
         let table = prober.table();
         let main_tid = i32::try_from(std::process::id()).unwrap_or(0);
-        let cpus = prober.set.iter().last().map_or(0, |last| last + 1);
-        table.configure(handler.engine.interval(), seed(), main_tid, cpus);
+        table.configure(handler.engine.interval(), seed(), main_tid);
+        table.make_places(prober.set.end());
         prober.try_engine()?;
         for cpu in prober.set.iter() {
             prober.add(cpu)?;
@@ -244,6 +244,7 @@ impl Prober {
 
     fn follow(&mut self, set: CpuSet) {
         self.set = set;
+        self.table().make_places(set.end());
         self.cpus.retain(|cpu| set.has(cpu.number));
         for cpu in set.iter() {
             if self.cpus.iter().any(|probed| probed.number == cpu) {

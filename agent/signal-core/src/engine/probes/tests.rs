@@ -10,7 +10,8 @@ fn table(cpus: usize) -> ProbeTable {
     // SAFETY: atomics only; zero is valid.
     let probes: Vec<CpuProbes> = (0..cpus).map(|_| unsafe { core::mem::zeroed() }).collect();
     let table = ProbeTable::new(Box::leak(probes.into_boxed_slice()));
-    table.configure(INTERVAL, 0x1234_5678, 1, cpus);
+    table.configure(INTERVAL, 0x1234_5678, 1);
+    table.make_places(cpus);
     table.open();
     table
 }
@@ -72,8 +73,9 @@ fn every_cpu_has_a_place_of_its_own() {
     for (least, prime) in [(0, 2), (2, 2), (4, 5), (66, 67), (1_024, 1_031)] {
         assert_eq!(prime_from(least), prime);
     }
-    // More CPUs than such distances.
-    let table = table(300);
+    // More CPUs than such distances, of which most came later.
+    let table = table(2);
+    table.make_places(300);
     let mut all: Vec<u64> = (0..300).map(|cpu| table.instant(cpu, 5)).collect();
     all.sort_unstable();
     all.dedup();
