@@ -329,8 +329,13 @@ impl CpuTime {
 /// Each sample once, in the order of a file: it can be several events, more of them the busier the
 /// machine is.
 pub fn distinct(mut samples: Vec<&Event>) -> Vec<&Event> {
-    samples.dedup_by_key(|sample| sample.start_nanos());
+    samples.dedup_by_key(|event| sample_of(event));
     samples
+}
+
+/// What tells one sample from another.
+fn sample_of(event: &Event) -> (Option<&str>, i64) {
+    (event.thread(), event.start_nanos())
 }
 
 /// Sum of the weights, and of their squares, as they were drawn: a sample of a small weight is
@@ -339,8 +344,7 @@ pub fn distinct(mut samples: Vec<&Event>) -> Vec<&Event> {
 pub fn sum_and_squares<'e>(samples: impl Iterator<Item = &'e Event>) -> (f64, f64) {
     let mut drawn: BTreeMap<_, i64> = BTreeMap::new();
     for event in samples {
-        let sample = (event.thread(), event.start_nanos());
-        *drawn.entry(sample).or_default() += event.weight();
+        *drawn.entry(sample_of(event)).or_default() += event.weight();
     }
     let weights = drawn.into_values().map(|weight| weight as f64);
     weights.fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w))

@@ -2,7 +2,7 @@
 
 use e2e::recording::{Event, Recording, SAMPLES, distinct};
 use e2e::{Jdk, Jvm, TestDir};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 #[test]
 fn stacks_reach_thread_entry() {
@@ -231,16 +231,14 @@ struct KnownCalls {
 impl KnownCalls {
     fn count(events: &[Event]) -> Self {
         let mut counts = Self::default();
-        let mut seen = HashSet::new();
-        for event in events {
+        for event in distinct(events.iter().collect()) {
             let frames = event.frames();
             // A carrier that is about to run the thread, or a stack that was not walked.
             let is_thread = |frame: &String| frame == "Parking.task" || frame == "Parking.descend";
             let Some(calls) = event.text("calls") else {
                 continue;
             };
-            let is_new = seen.insert((event.start_nanos(), calls.to_owned()));
-            if !is_new || !frames.iter().any(is_thread) {
+            if !frames.iter().any(is_thread) {
                 continue;
             }
             let calls: usize = calls.parse().unwrap();

@@ -8,11 +8,13 @@
 //! **Instants.** Time is cut into intervals, the same on all CPUs. A *stratum* of a CPU is a number
 //! of intervals in a row, with one probe at a uniformly random instant; a sample by it weighs that
 //! number. The length is set before the instant is drawn and depends on the past only, so totals
-//! and shares are unbiased whatever the lengths are. Where the instant of one CPU lies in an interval
-//! tells nothing about those of the others: a probe that meets nobody wakes the main thread, which
-//! takes another thread's CPU for some milliseconds, and a probe at a fixed time after it would find
-//! too often what that thread does next. Two of them are never close, as such probes would meet in the
-//! queue of the process.
+//! and shares are unbiased whatever the lengths are.
+//!
+//! **CPUs.** The instants of two CPUs are independent. If they lay a fixed time apart, shares would be
+//! biased beside busy processes: a probe that meets nobody wakes the main thread, which takes the CPU
+//! of another thread for some milliseconds, and the next probe would always meet that thread at the
+//! same point of its work. They are never close either: the queue of the process could swap their
+//! signals.
 //!
 //! **Arming.** A timer fires on the CPU where it was armed, so only code that runs there arms it:
 //! a handler on that CPU, or the prober, which moves there. Each CPU has timers for
@@ -41,7 +43,8 @@ const MAX_AHEAD_NS: u64 = 400_000_000;
 /// The prober is called when the armed timers of a CPU last for less than this. On a machine that is
 /// busy with other processes it may wait so long for a CPU.
 const MIN_AHEAD_NS: u64 = MAX_AHEAD_NS / 2;
-/// Least distance of the instants of two CPUs in an interval, unless there are too many CPUs.
+/// About the least distance of the instants of two CPUs in an interval, unless there are too many
+/// CPUs.
 const MIN_DISTANCE_NS: u64 = 150_000;
 /// CPUs below this number are searched for a pending signal.
 const MAX_SEARCHED: usize = 32;

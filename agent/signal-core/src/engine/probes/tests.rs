@@ -48,12 +48,11 @@ fn each_stratum_has_one_instant_anywhere_in_it() {
 /// always met at the same point of their work.
 #[test]
 fn instants_of_two_cpus_are_independent_but_never_close() {
-    const DRAWS: u32 = 20_000;
     let table = table(40);
     for cpus in [[0, 1], [3, 39]] {
         let [first, second] = cpus.map(|cpu| {
             table.add(cpu, PER_CPU, 7, 0);
-            draws(&table, cpu, 0, DRAWS as usize)
+            draws(&table, cpu, 0, 20_000)
         });
         let mut tenths = [[0_u32; 10]; 10];
         for ((a, _), (b, _)) in first.iter().zip(&second) {
