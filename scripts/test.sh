@@ -1,22 +1,25 @@
 #!/usr/bin/env bash
-# Runs every test, or one group. Ends with "N passed, N failed"; exit code 0 only if nothing failed.
+# Runs the tests: every one on JDK 21, and on 17 and 25 what reads the VM. Ends with "N passed, N
+# failed"; exit code 0 only if nothing failed.
 #   scripts/test.sh [all|rust|java|e2e]
+#   JDKS=all                    every test on every JDK, and the long loops at full size: what CI runs
 #   scripts/test.sh aarch64     unit tests of the signal-handler crates as aarch64 code, under qemu,
 #                               and whether the agent compiles for it; not among all. Needs
 #                               rustup target add aarch64-unknown-linux-gnu
 #                               apt-get install qemu-user gcc-aarch64-linux-gnu
 #                               apt-get install libc6-dev-arm64-cross
 #
-# Each runner's own counts are added up. A runner that ends badly without telling a failed test (it
-# did not compile, it crashed) counts as one failed test. Reports in JUnit's format: of Rust in
-# target/test-logs, of Java in java-api/build/test-results.
+# Runners: cargo-nextest (.config/nextest.toml) and Gradle, with reports in JUnit's format in
+# target/test-logs, JUnit's own on the JDKs that Gradle's cannot run on. One that ends badly without
+# naming a failed test (it did not compile, it crashed) counts as one failed test.
 . "$(dirname "$0")/lib.sh"
+option JDKS 21
+export JDKS
 set +e # goes on after a failure
 
-passed=0
-logs_of_cargo=() logs_of_gradle=()
+passed=0 failed=0
 logs=target/test-logs
-mkdir -p "$logs"
+reports=()
 
 say() { printf '== %s\n' "$*"; }
 
@@ -24,7 +27,7 @@ say() { printf '== %s\n' "$*"; }
 count() {
   local name=$1 good=$2 bad=$3 code=$4
   if [[ $code -ne 0 && $bad -eq 0 ]]; then
-    say "$name: ended with code $code without telling a failed test"
+    say "$name: ended with code $code without naming a failed test"
     bad=1
   fi
   passed=$((passed + good))
@@ -32,115 +35,29 @@ count() {
   say "$name: $good passed, $bad failed"
 }
 
-# junit_report NAME: from the output of "cargo test" on stdin; a class for each test binary.
-junit_report() {
-  awk -v name="$1" '
-    function escaped(text) {
-      gsub(/&/, "\\&amp;", text); gsub(/</, "\\&lt;", text); gsub(/"/, "\\&quot;", text)
-      return text
-    }
-    $1 == "Running" || $1 == "Doc-tests" {
-      class = $NF; sub(/.*\//, "", class); sub(/-[0-9a-f]*\)$/, "", class)
-    }
-    match($0, / \.\.\. (ok|FAILED|ignored)/) && $1 == "test" {
-      end = substr($0, RSTART + 5, 2); tests++
-      failures += end == "FA"; skipped += end == "ig"
-      inside = end == "FA" ? "<failure/>" : end == "ig" ? "<skipped/>" : ""
-      cases = cases sprintf("<testcase classname=\"%s\" name=\"%s\">%s</testcase>\n", \
-        escaped(class), escaped(substr($0, 6, RSTART - 6)), inside)
-    }
-    END {
-      printf "<testsuite name=\"%s\" tests=\"%d\" failures=\"%d\" skipped=\"%d\">\n%s", \
-        name, tests, failures, skipped, cases
-      print "</testsuite>"
-    }'
-}
+# sum PATTERN FILE: the numbers that sed's PATTERN finds, added up.
+sum() { echo $(($(sed -n "s/$1/\1/p" "$2" | paste -sd+ | sed 's/^$/0/'))); }
 
-# cargo_tests NAME ARGUMENTS: "test result: ok. 12 passed; 0 failed; …", one line for each test
-# binary.
-cargo_tests() {
-  local name=$1 log=$logs/$1.log code good bad
+# nextest NAME ARGUMENTS: leaves target/test-logs/NAME.xml.
+nextest() {
+  local name=$1 written=${CARGO_TARGET_DIR:-target}/nextest/default/junit.xml code
   shift
-  logs_of_cargo+=("$log")
-  cargo test --no-fail-fast "$@" 2>&1 | tee "$log"
-  code=${PIPESTATUS[0]}
-  junit_report "$name" <"$log" >"$logs/$name.xml"
-  good=$(sed -n 's/^test result: .* \([0-9]*\) passed;.*/\1/p' "$log" | paste -sd+ | sed 's/^$/0/')
-  bad=$(sed -n 's/^test result: .* \([0-9]*\) failed;.*/\1/p' "$log" | paste -sd+ | sed 's/^$/0/')
-  count "$name" $((good)) $((bad)) "$code"
-}
-
-# failures LOG: the tests that failed in the output of "cargo test" and the beginning of what each
-# one said; where only the end of all output is kept, it is lost otherwise.
-failures() {
-  awk '
-    /^(successes|failures):$/ { section = $1; left = 0 }
-    /^test result: / { section = ""; left = 0 }
-    section == "failures:" && /^---- .* ----$/ { print "== failed: " $2; left = 0 }
-    section == "failures:" && /panicked at |^Error: |^note: test did not/ { left = 12 }
-    /^stack backtrace:/ { left = 0 }
-    left-- > 0 { print "   " substr($0, 1, 2000) }
-  ' "$1"
-}
-
-# java_failures LOG: the same of JUnit's tests: "CLASS > NAME FAILED" of Gradle's runner, "1)
-# NAME(CLASS)" of JUnit's own. What a test said ends at the first empty line.
-java_failures() {
-  awk '
-    /^[^ ]+ > [^ ]+ FAILED$/ { print "== failed: " $1 "." $3; left = 12; next }
-    /^[0-9]+\) [^ ]+\([^ ]+\)$/ {
-      split($2, parts, /[()]/)
-      print "== failed: " parts[2] "." parts[1]; left = 12; next
-    }
-    /^$/ { left = 0 }
-    left-- > 0 { print "   " substr($0, 1, 2000) }
-  ' "$1"
-}
-
-# Attribute $1 of every <testsuite> in JUnit's files, added up.
-junit_sum() {
-  local sum
-  sum=$(find java-api/build/test-results -name '*.xml' -exec sed \
-    -n "s/^<testsuite .* $1=\"\([0-9]*\)\".*/\1/p" {} + 2>/dev/null | paste -sd+)
-  echo $((${sum:-0}))
-}
-
-# logged NAME COMMAND: keeps its output and its exit code.
-logged() {
-  local name=$1
-  shift
-  "$@" >"$logs/$name.log" 2>&1
-  echo $? >"$logs/$name.code"
-}
-
-# end NAME: prints what a logged command said; its exit code.
-end() {
-  cat "$logs/$1.log"
-  return "$(cat "$logs/$1.code")"
-}
-
-run_java_tests() {
-  # The files of an older run must not be counted.
-  rm -rf java-api/build/test-results
-  JAVA_HOME=$CTXAGENT_GRADLE_JDK "$CTXAGENT_GRADLE" --console=plain --continue cleanTest \
-    cleanTestNoAgent check
-}
-
-java_tests() {
-  local log=$logs/java.log code tests bad runner_good runner_bad
-  logs_of_gradle+=("$log")
-  end java
+  rm -f "$written"
+  "$NEXTEST" nextest run --test-threads $((2 * $(nproc))) "$@"
   code=$?
-  bad=$(($(junit_sum failures) + $(junit_sum errors)))
-  tests=$(($(junit_sum tests) - $(junit_sum skipped)))
-  # JUnit's own runner, on the JDKs that Gradle's cannot run on: "OK (12 tests)" or "Tests run: 12,
-  # Failures: 1".
-  runner_good=$(sed -n 's/^OK (\([0-9]*\) tests\{0,1\})$/\1/p' "$log" | paste -sd+)
-  runner_bad=$(sed -n 's/^Tests run: [0-9]*,  Failures: \([0-9]*\)$/\1/p' "$log" | paste -sd+)
-  tests=$((tests + ${runner_good:-0} + $(sed \
-    -n 's/^Tests run: \([0-9]*\),  Failures: [0-9]*$/\1/p' "$log" | paste -sd+ | sed 's/^$/0/')))
-  bad=$((bad + ${runner_bad:-0}))
-  count java $((tests - bad)) $((bad)) "$code"
+  reports+=("$logs/$name.xml")
+  mv "$written" "$logs/$name.xml" && [[ $code -eq 0 || $code -eq 100 ]] ||
+    count "$name" 0 0 "$code"
+}
+
+# Examples in documentation: "test result: ok. 12 passed; 0 failed; …", one line for each crate.
+documentation_tests() {
+  local log=$logs/doc.log code
+  cargo test --quiet --workspace --exclude e2e --doc >"$log" 2>&1
+  code=$?
+  [[ $code -eq 0 ]] || cat "$log"
+  count documentation "$(sum '^test result: .* \([0-9]*\) passed;.*' "$log")" \
+    "$(sum '^test result: .* \([0-9]*\) failed;.*' "$log")" $code
 }
 
 # In its own directory: the flag changes every crate. What a model spends its time in is optimised,
@@ -150,36 +67,42 @@ loom_tests() {
   for crate in signal-core stack-walker loom generator; do
     options+=(--config "profile.test.package.$crate.opt-level=2")
   done
-  RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo_tests loom "${options[@]}" \
+  RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom nextest loom "${options[@]}" \
     -p signal-core -p stack-walker --test loom
 }
 
-# All that they load and are, before the first one: a compiler would take its time.
-build_for_e2e() {
-  cargo run --quiet -p e2e --example prepare && cargo test --quiet -p e2e --no-run
+run_java_tests() {
+  local tasks=(test testNoAgent)
+  [[ $JDKS != all ]] || tasks=(check)
+  # The files of an older run must not be counted.
+  rm -rf java-api/build/test-results
+  JAVA_HOME=$CTXAGENT_GRADLE_JDK "$CTXAGENT_GRADLE" --console=plain --continue cleanTest \
+    cleanTestNoAgent "${tasks[@]}" >"$logs/java.log" 2>&1
+  echo $? >"$logs/java.code"
 }
 
-e2e_tests() {
-  end e2e-build || {
-    count "what the JVMs load" 0 0 1
-    return
-  }
-  # Each test starts a JVM that wants a core or two for itself.
-  CTXAGENT_PREPARED=1 RUST_TEST_THREADS=${RUST_TEST_THREADS:-2} cargo_tests e2e -p e2e -- \
-    --show-output
+# JUnit's own runner says "OK (12 tests)" or "Tests run: 12,  Failures: 1"; Gradle has left files.
+count_java_tests() {
+  local log=$logs/java.log code ran bad
+  cat "$log"
+  code=$(cat "$logs/java.code")
+  reports+=(java-api/build/test-results)
+  bad=$(sum '^Tests run: [0-9]*,  Failures: \([0-9]*\)$' "$log")
+  ran=$(($(sum '^OK (\([0-9]*\) tests\{0,1\})$' "$log") + \
+    $(sum '^Tests run: \([0-9]*\),  Failures: [0-9]*$' "$log")))
+  [[ $code -eq 0 ]] || java_failures "$log"
+  # Tests that fail in Gradle are in its reports.
+  ! grep -q ' > .* FAILED$' "$log" || code=0
+  count java $((ran - bad)) "$bad" "$code"
 }
 
-# Many Rust tests wait or have one thread: what runs beside them has the other CPU.
-begin_beside_rust() {
-  rm -f "$logs"/*.code
-  set -m # its own process group, which ends with this script
-  {
-    if group java; then logged java run_java_tests; fi
-    if group e2e; then logged e2e-build build_for_e2e; fi
-  } </dev/null &
-  set +m
-  # shellcheck disable=SC2064
-  trap "kill -- -$! 2>/dev/null" EXIT
+# java_failures LOG: "1) NAME(CLASS)" of JUnit's own runner, to the first empty line.
+java_failures() {
+  awk '
+    /^[0-9]+\) [^ ]+\([^ ]+\)$/ { print "== failed: " $2; left = 12; next }
+    /^$/ { left = 0 }
+    left-- > 0 { print "   " substr($0, 1, 2000) }
+  ' "$1"
 }
 
 aarch64_tests() {
@@ -199,39 +122,55 @@ aarch64_tests() {
   export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
   export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
   cargo check --target $target -p ctxagent || count "agent for aarch64" 0 0 1
-  cargo_tests aarch64 --target $target -p signal-core -p stack-walker
+  nextest aarch64 --target $target -p signal-core -p stack-walker
 }
 
 group() { [[ $wanted == all || $wanted == "$1" ]]; }
 
+# What the tests load, and they themselves: no compiler takes a test's time.
+build() {
+  build_agent || return
+  if group e2e; then cargo run --quiet -p e2e --example prepare || return; fi
+  "$NEXTEST" nextest run --no-run "${packages[@]}" || return
+  export CTXAGENT_PREPARED=1
+}
+
 wanted=${1:-all}
+packages=(--workspace)
 case $wanted in
-  all | rust | java | e2e | aarch64) ;;
+  all | java | aarch64) ;;
+  rust) packages+=(--exclude e2e) ;;
+  e2e) packages=(-p e2e) ;;
   *) usage ;;
 esac
+rm -rf "$logs" && mkdir -p "$logs"
 
-if [[ $wanted == aarch64 ]]; then
-  aarch64_tests
-elif load_tools; then
-  say "tools: 17 ${JAVA_HOME_17:-absent}, 21 $JAVA_HOME_21, 25 ${JAVA_HOME_25:-absent}"
-  say "build"
-  # Both profiles at once: a library is linked by one thread.
-  group rust && cargo test --workspace --exclude e2e --no-run --quiet >/dev/null 2>&1 &
-  if (build_agent); then
-    begin_beside_rust
-    group rust && cargo_tests rust --workspace --exclude e2e
-    group rust && loom_tests
-    wait
-    group java && java_tests
-    group e2e && e2e_tests
-  else
-    count build 0 0 1
-  fi
-else
+if ! load_tools || ! NEXTEST=$(scripts/toolchain.sh nextest); then
   count toolchain 0 0 1
+elif [[ $wanted == aarch64 ]]; then
+  aarch64_tests
+elif say "tools: 17 ${JAVA_HOME_17:-absent}, 21 $JAVA_HOME_21, 25 ${JAVA_HOME_25:-absent}" &&
+  say "build" && build; then
+  began=$SECONDS
+  say "built after $began s"
+  # Many tests of Rust wait: Java's have the other CPU.
+  if group java; then
+    run_java_tests </dev/null &
+    trap 'kill %1 2>/dev/null' EXIT
+  fi
+  [[ $wanted == java ]] || nextest rust "${packages[@]}"
+  if group rust; then loom_tests && documentation_tests; fi
+  wait
+  if group java; then count_java_tests; fi
+  say "tests: $((SECONDS - began)) s; CPU time of this script and its children, build included:"
+  times | tail -n 1
+else
+  count build 0 0 1
 fi
 
-for log in "${logs_of_cargo[@]}"; do failures "$log"; done
-for log in "${logs_of_gradle[@]}"; do java_failures "$log"; done
+report=$(scripts/test_report.py "${reports[@]}")
+read -r good bad <<<"${report##*$'\n'}"
+[[ $report != *$'\n'* ]] || echo "${report%$'\n'*}"
+count "JUnit's reports" "$good" "$bad" 0
 echo "$passed passed, $failed failed"
 [[ $failed -eq 0 ]]

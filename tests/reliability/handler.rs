@@ -20,7 +20,7 @@ fn guarded(jdk: Jdk, options: &str, fault: &str) -> ProcessOutput {
 
 #[test]
 fn handler_never_allocates_locks_or_maps() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let run = guarded(jdk, "event=cpu+wall+alloc+lock", "").success();
         let signals = run.numbers("handler_guard: ")[0];
         println!("{jdk}: {signals} signals watched");

@@ -3,10 +3,10 @@
 //! The program checks its own results. `make stress` goes through all 120 cells, for as long as one
 //! likes.
 
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::{Jdk, Jvm, TestDir, sized};
 
 fn stress(version: u32, flags: &[&str], options: &str) {
-    let Some(jdk) = Jdk::all().into_iter().find(|jdk| jdk.version == version) else {
+    let Some(jdk) = Jdk::find(version) else {
         return; // told by the harness
     };
     let test_dir = TestDir::new();
@@ -21,7 +21,7 @@ fn stress(version: u32, flags: &[&str], options: &str) {
         .agent(&format!(
             "start,event=cpu+wall+alloc+lock,interval=1ms,wall=10ms,chunktime=2s,file=app.jfr,{options}"
         ))
-        .main("Hostile", &["6", "7"])
+        .main("Hostile", &[sized("6", "2"), "7"])
         .stop_recording_at_end()
         .run_ok();
     assert!(run.stdout.contains("STRESS-OK"), "{}", run.stdout);

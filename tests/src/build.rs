@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::{Mutex, OnceLock};
 use std::time::SystemTime;
 
-use crate::workspace::{find_tool, root, sources, target};
+use crate::workspace::{find_tool, is_prepared, root, sources, target};
 
 /// Builds all parts, so that no compiler runs during a test.
 pub fn everything() {
@@ -127,7 +127,7 @@ fn release_dir() -> &'static Path {
 /// `CTXAGENT_PREPARED` all is there: `make test` has built it a moment ago, and to ask Gradle again
 /// takes it as long as a test.
 fn build_script(script: &str, what: &str) -> Result<(), String> {
-    if std::env::var_os("CTXAGENT_PREPARED").is_some() {
+    if is_prepared() {
         return Ok(());
     }
     let mut command = Command::new("bash");

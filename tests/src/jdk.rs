@@ -1,10 +1,11 @@
 //! The JDKs.
 
 use std::fmt;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::workspace::find_tool;
+use crate::workspace::{find_tool, full_run};
 
 /// A JDK or run time.
 #[derive(Clone, Copy, Debug)]
@@ -51,16 +52,31 @@ impl Jdk {
         home.map(|home| Self { version, home })
     }
 
-    /// Every JDK of the three that is there, the oldest first.
+    /// The JDKs of this run: 21, and with `JDKS=all` every one that is there, the oldest first. For
+    /// a test of what does not depend on the VM.
     pub fn all() -> Vec<Self> {
+        if full_run() {
+            Self::every()
+        } else {
+            vec![Self::main()]
+        }
+    }
+
+    /// Every JDK of the three that is there, the oldest first, in each run: for a test of what reads
+    /// the VM or changes its classes.
+    pub fn every() -> Vec<Self> {
         [17, 21, 25].into_iter().filter_map(Self::find).collect()
     }
 
-    /// Each JDK with the kinds of threads that it has.
+    /// Those of [`all`](Self::all) with the kinds of threads that each has.
     pub fn with_kinds_of_threads() -> Vec<(Self, &'static str)> {
-        let platform = Self::all().into_iter().map(|jdk| (jdk, "platform"));
-        let newer = Self::all().into_iter().filter(Self::has_virtual_threads);
-        platform.chain(newer.map(|jdk| (jdk, "virtual"))).collect()
+        let kinds = |jdk: Self| {
+            let newer = jdk.has_virtual_threads().then_some("virtual");
+            iter::once("platform")
+                .chain(newer)
+                .map(move |kind| (jdk, kind))
+        };
+        Self::all().into_iter().flat_map(kinds).collect()
     }
 
     /// JDK 21: always there.

@@ -128,6 +128,7 @@ pub struct Jvm<'a> {
     limit: Duration,
     limits: Vec<String>,
     launcher: Vec<String>,
+    warnings: Vec<String>,
 }
 
 impl<'a> Jvm<'a> {
@@ -153,13 +154,15 @@ impl<'a> Jvm<'a> {
             limit: limit(),
             limits: Vec::new(),
             launcher: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 
-    /// A program on the main JDK that ends at once, with the agent and these options.
+    /// A program on the main JDK that ends at once, with the agent and these options, which may be
+    /// wrong.
     pub fn brief(test_dir: &'a TestDir, options: &str) -> Self {
         let jvm = Self::new(Jdk::main(), test_dir).agent(options);
-        jvm.main("Target", &["exit", "return"])
+        jvm.main("Target", &["exit", "return"]).may_warn("error: ")
     }
 
     /// With the agent and these options.
@@ -265,10 +268,12 @@ impl<'a> Jvm<'a> {
             .environment("MALLOC_ARENA_MAX", "1")
     }
 
-    /// With a library of `tests/shim` loaded before all others.
+    /// With a library of `tests/shim` loaded before all others. What its faults lead to is for the
+    /// test to judge: the agent may warn of anything.
     #[must_use]
     pub fn preload(self, shim: &str) -> Self {
-        self.environment("LD_PRELOAD", &build::shim(shim).display().to_string())
+        self.may_warn("")
+            .environment("LD_PRELOAD", &build::shim(shim).display().to_string())
     }
 
     /// Runs this class with these arguments.
@@ -334,6 +339,13 @@ impl<'a> Jvm<'a> {
         self
     }
 
+    /// The agent may warn of this: a text in its line. Any other warning or error fails the test.
+    #[must_use]
+    pub fn may_warn(mut self, text: &str) -> Self {
+        self.warnings.push(text.to_owned());
+        self
+    }
+
     /// With another time limit.
     #[must_use]
     pub const fn limit(mut self, limit: Duration) -> Self {
@@ -369,7 +381,7 @@ impl<'a> Jvm<'a> {
         RunningJvm {
             jdk: self.jdk,
             dir: self.test_dir.path().to_owned(),
-            process: Process::start(command, self.limit),
+            process: Process::start(command, self.limit).may_warn(self.warnings),
         }
     }
 

@@ -35,4 +35,4 @@ pub use jvm::{Jvm, RunningJvm, TestDir, retry_late_write};
 pub use process::ProcessOutput;
 pub use recording::Recording;
 pub use tool::Tool;
-pub use workspace::env_number;
+pub use workspace::{env_number, full_run, sized};

@@ -40,6 +40,8 @@ pub struct Process {
     pid: u32,
     shared: Arc<Shared>,
     deadline: Instant,
+    /// Texts of the agent's warnings that the test expects; `None` for other processes than JVMs.
+    warnings: Option<Vec<String>>,
 }
 
 /// A child process that ended.
@@ -163,7 +165,16 @@ impl Process {
             pid,
             shared,
             deadline: Instant::now() + limit,
+            warnings: None,
         }
+    }
+
+    /// The agent may warn of this, a text in its line, and of nothing else: any other line of level
+    /// `warning` or `error` fails the test.
+    #[must_use]
+    pub fn may_warn(mut self, warnings: Vec<String>) -> Self {
+        self.warnings = Some(warnings);
+        self
     }
 
     /// May run until `limit` has passed from now on.
@@ -241,12 +252,31 @@ impl Process {
                 self.transcript()
             );
         };
+        self.check_warnings();
         let state = self.shared.state.lock().unwrap();
         ProcessOutput {
             code: status.code(),
             stdout: join_lines(&state.stdout),
             stderr: join_lines(&state.stderr),
         }
+    }
+
+    /// Fails if the agent has warned of something that the test does not declare.
+    fn check_warnings(&self) {
+        let Some(declared) = &self.warnings else {
+            return;
+        };
+        let undeclared: Vec<String> = {
+            let state = self.shared.state.lock().unwrap();
+            let warned = state.stderr.iter().filter(|line| is_warning(line));
+            let is_declared = |line: &str| declared.iter().any(|text| line.contains(text));
+            warned.filter(|line| !is_declared(line)).cloned().collect()
+        };
+        assert!(
+            undeclared.is_empty(),
+            "the agent warns of what the test does not declare by `Jvm::may_warn`: {undeclared:#?}\n{}",
+            self.transcript()
+        );
     }
 
     /// Sends a signal by name, like `KILL`, unless the process has ended.
@@ -295,7 +325,16 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.signal("KILL");
+        if !thread::panicking() {
+            self.check_warnings();
+        }
     }
+}
+
+/// Whether the agent has written this line as a warning or an error.
+fn is_warning(line: &str) -> bool {
+    let message = line.strip_prefix("ctxagent: ");
+    message.is_some_and(|text| text.starts_with("warning: ") || text.starts_with("error: "))
 }
 
 fn join_lines(lines: &[String]) -> String {

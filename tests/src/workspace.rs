@@ -49,6 +49,13 @@ pub fn sources(directory: &Path, endings: &[&str]) -> Vec<PathBuf> {
 /// The directory that `scripts/toolchain.sh TOOL` prints; `None` if the script says that this
 /// machine has none.
 pub fn find_tool(tool: &str) -> Option<PathBuf> {
+    // The runner of all tests has asked the script already.
+    let variable = tool.strip_prefix("jdk").map(|n| format!("JAVA_HOME_{n}"));
+    if is_prepared()
+        && let Some(home) = variable.and_then(std::env::var_os)
+    {
+        return Some(home.into());
+    }
     let output = Command::new("bash")
         .arg(root().join("scripts/toolchain.sh"))
         .arg(tool)
@@ -63,6 +70,23 @@ pub fn find_tool(tool: &str) -> Option<PathBuf> {
             String::from_utf8_lossy(&output.stderr)
         ),
     }
+}
+
+/// Whether `JDKS=all` asks for every test on every JDK, at full size; `make test` alone asks for an
+/// answer within minutes.
+pub fn full_run() -> bool {
+    std::env::var_os("JDKS").is_some_and(|jdks| jdks == "all")
+}
+
+/// An amount of work of a test: so much in a [`full_run`], and in each other run so little.
+pub fn sized<T>(full: T, brief: T) -> T {
+    if full_run() { full } else { brief }
+}
+
+/// Whether all that the tests load was built, and the tools are in the environment, before the
+/// tests began.
+pub fn is_prepared() -> bool {
+    std::env::var_os("CTXAGENT_PREPARED").is_some()
 }
 
 /// A number in the environment: long runs by hand and at night do more of the same.

@@ -27,10 +27,14 @@ fn with_agent_on<'a>(jdk: Jdk, test_dir: &'a TestDir, options: &str) -> Jvm<'a> 
 fn file_of_running_recording_is_not_replaced() {
     let jdk = Jdk::main();
     let test_dir = TestDir::new();
-    let jvm = serving(&test_dir, "start,interval=5ms,flush=100ms,file=app.jfr");
+    let options = "start,interval=5ms,flush=100ms,file=app.jfr";
+    let jvm = with_agent_on(jdk, &test_dir, options)
+        .may_warn("is being written by a running recording")
+        .start_ready();
     let second = Jvm::new(jdk, &test_dir)
         .agent("start,file=app.jfr,overwrite")
         .main("Target", &["burn", "1", "200"])
+        .may_warn("is being written by a running recording")
         .run_ok();
     let lines = second.agent_lines();
     assert!(
@@ -70,7 +74,9 @@ fn second_recording_after_stop_is_complete() {
 #[test]
 fn bad_command_is_one_line_and_recording_goes_on() {
     let test_dir = TestDir::new();
-    let jvm = serving(&test_dir, "start,interval=5ms,file=app.jfr");
+    let jvm = with_agent_on(Jdk::main(), &test_dir, "start,interval=5ms,file=app.jfr")
+        .may_warn("'stopp' is unknown")
+        .start_ready();
     let refused = jvm.agent_command("stopp");
     println!("{}", refused.stdout);
     let line = jvm.wait_for_line("did you mean 'stop'?");
@@ -84,7 +90,8 @@ fn bad_command_is_one_line_and_recording_goes_on() {
 fn return_code_names_kind_of_failure() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir).serve();
+        // What is refused is an error in the log, too.
+        let jvm = Jvm::new(jdk, &test_dir).may_warn("error: ").serve();
         for (options, code) in [
             ("interval=1", 1),
             ("stop", 2),
@@ -117,7 +124,7 @@ fn documented_shell_function_fails_on_refusal() {
     let function = function.unwrap().replace("/path/libctxagent.so", &agent);
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir).serve();
+        let jvm = Jvm::new(jdk, &test_dir).may_warn("error: ").serve();
         let succeeds = |options: &str| {
             let script = format!("{function}\nctxagent {} {options}", jvm.pid());
             let mut shell = Command::new("bash");
@@ -194,8 +201,9 @@ fn later_start_means_the_same_as_the_first() {
 fn recording_of_the_jdk_begins_and_ends_with_ours() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let jvm =
-            with_agent_on(jdk, &test_dir, "start,jfrsync=default,file=first.jfr").start_ready();
+        let jvm = with_agent_on(jdk, &test_dir, "start,jfrsync=default,file=first.jfr")
+            .may_warn("option 'jfrsync': the JDK")
+            .start_ready();
         let jdk_file = |name: &str| test_dir.file(name).display().to_string();
         let first = jdk_file("first.jdk.jfr");
         jvm.agent_command_ok("status");
@@ -234,6 +242,7 @@ fn later_start_cannot_change_load_time_options() {
     let jvm = Jvm::new(jdk, &test_dir)
         .agent("start,ctx=kind,ctxvalue=100,file=first.jfr")
         .main("WorkBeforeAttach", &[])
+        .may_warn("error: option '")
         .start_ready();
     jvm.agent_command_ok("stop");
     let file = test_dir.file("second.jfr");
@@ -287,7 +296,10 @@ fn every_command_takes_log_and_level() {
 #[test]
 fn command_with_unwritable_log_is_refused() {
     let test_dir = TestDir::new();
-    let jvm = serving(&test_dir, "start,interval=5ms,log=app.log,file=app.jfr");
+    let options = "start,interval=5ms,log=app.log,file=app.jfr";
+    let jvm = with_agent_on(Jdk::main(), &test_dir, options)
+        .may_warn("error: option 'log'")
+        .start_ready();
     for options in ["stop,log=/nonexistent/l", "status,log=/nonexistent/l"] {
         assert_eq!(jvm.return_code(options), Some(1));
     }

@@ -6,7 +6,7 @@ use e2e::{Jdk, Jvm, Recording, TestDir};
 
 #[test]
 fn start_dump_status_and_stop_by_attach() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir).serve();
 
@@ -63,7 +63,7 @@ fn start_dump_status_and_stop_by_attach() {
 /// What the page says of the warning.
 #[test]
 fn jvm_warns_of_dynamic_loading_only_on_first_load() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let test_dir = TestDir::new();
         let usual = "-XX:+EnableDynamicAgentLoading";
         let jvm = Jvm::new(jdk, &test_dir)
@@ -88,7 +88,7 @@ fn jvm_warns_of_dynamic_loading_only_on_first_load() {
 
 #[test]
 fn contexts_opened_before_attach_are_recorded() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir)
             .main("WorkBeforeAttach", &[])
@@ -144,7 +144,7 @@ fn contexts_opened_before_attach_are_recorded() {
 
 #[test]
 fn builder_made_before_attach_is_reported_where_nothing_else_uses_the_api() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir)
             .main("WorkBeforeAttach", &["alone"])
@@ -166,7 +166,7 @@ fn builder_made_before_attach_is_reported_where_nothing_else_uses_the_api() {
 
 #[test]
 fn api_copy_first_used_during_attach_works() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let test_dir = TestDir::new();
         let services = test_dir.file("META-INF/services");
         fs::create_dir_all(&services).unwrap();

@@ -75,21 +75,21 @@ fn in_work(sample: &Event) -> bool {
 
 #[test]
 fn known_split_on_platform_threads() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         split(jdk, "platform", 4, 800);
     }
 }
 
 #[test]
 fn known_split_on_virtual_threads() {
-    for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
+    for jdk in Jdk::every().into_iter().filter(Jdk::has_virtual_threads) {
         split(jdk, "virtual", 200, 16);
     }
 }
 
 #[test]
 fn api_without_agent_is_no_op() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
             .main("Split", &["platform", "2", "2"])
@@ -122,7 +122,7 @@ fn context_changes_from_inside_the_recording_only_what_was_asked_for() {
 fn context_is_visible_in_loop_without_memory_access() {
     // The store that publishes a context must not sink below the loop. ParallelGC: its counted
     // loops have no safepoint.
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         for collector in ["-XX:+UseParallelGC", "-XX:+UseG1GC"] {
             let test_dir = TestDir::new();
             Jvm::new(jdk, &test_dir)
@@ -209,14 +209,14 @@ fn measured_split(jdk: Jdk, kind: &str) {
 
 #[test]
 fn shares_match_cpu_time_of_platform_threads() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         measured_split(jdk, "platform");
     }
 }
 
 #[test]
 fn shares_match_work_of_virtual_threads() {
-    for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
+    for jdk in Jdk::every().into_iter().filter(Jdk::has_virtual_threads) {
         measured_split(jdk, "virtual");
     }
 }
@@ -236,7 +236,7 @@ const TWO_OWNERS: [(&str, Option<&str>, bool); 6] = [
 /// has the labels that are open, those of its own request, and no other.
 #[test]
 fn two_owners_keep_their_labels_in_any_order() {
-    for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
+    for jdk in Jdk::every().into_iter().filter(Jdk::has_virtual_threads) {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
             // Each method has a frame of its own, see `measured_split`.
@@ -290,7 +290,7 @@ fn check_owners(jdk: Jdk, (state, nested, is_traced): (&str, Option<&str>, bool)
 /// What the agent opens of the JDK for the API is not open to the application.
 #[test]
 fn jdk_internals_are_open_to_agent_class_only() {
-    for (jdk, module) in Jdk::all()
+    for (jdk, module) in Jdk::every()
         .into_iter()
         .flat_map(|jdk| [(jdk, false), (jdk, true)])
     {
@@ -313,7 +313,7 @@ fn no_class_reaches_memory_through_the_agent() {
     let callable = format!("calls bounded, link bounded, {PRIVATE}, API bounded");
     let not_exported = format!("calls refused, link refused, {PRIVATE}, API bounded");
     let refused = format!("calls refused, link refused, {PRIVATE}, API refused");
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let outcomes = |class_path: &str, module: &str, copy: &str| {
             format!(
                 "class path: {class_path}\nnamed module: {module}\nsecond copy: {copy}\nuntouched: true\n"
@@ -371,7 +371,7 @@ fn embedded_classes_match_their_sources() {
 /// The program waits for it, and so does not end if nobody but its own first call prepares.
 #[test]
 fn agent_prepares_api_before_first_call() {
-    for (jdk, module) in Jdk::all()
+    for (jdk, module) in Jdk::every()
         .into_iter()
         .flat_map(|jdk| [(jdk, false), (jdk, true)])
     {
@@ -398,7 +398,7 @@ fn what_lambdas_need_is_initialised_before_main() {
         "'jdk/internal/constant/",
     ];
     // The log of 17 does not name the thread.
-    for jdk in Jdk::all().into_iter().filter(|jdk| jdk.version >= 21) {
+    for jdk in Jdk::every().into_iter().filter(|jdk| jdk.version >= 21) {
         let test_dir = TestDir::new();
         Jvm::new(jdk, &test_dir)
             .agent("")

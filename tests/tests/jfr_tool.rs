@@ -1,28 +1,35 @@
 //! The stock `jfr` of each JDK reads our file and shows the attributes; `ctxjfr` agrees with it.
 
-use std::sync::OnceLock;
-
 use e2e::recording::{Event, SAMPLES, fraction_nanos, weights_by};
 use e2e::{Jdk, Jvm, Recording, TestDir};
 
-/// One recording of JDK 21 for all tests here.
-fn recording() -> &'static Recording {
-    static MADE: OnceLock<Recording> = OnceLock::new();
-    MADE.get_or_init(|| {
-        let test_dir = Box::leak(Box::new(TestDir::new()));
-        Jvm::new(Jdk::main(), test_dir)
-            .agent("start,interval=2ms,file=app.jfr,ctx=endpoint+tenant")
-            .main("Split", &["platform", "2", "150"])
-            .stop_recording_at_end()
-            .run_ok();
-        test_dir.recording()
-    })
+#[test]
+fn each_jdk_reads_the_recording() {
+    let test_dir = TestDir::new();
+    Jvm::new(Jdk::main(), &test_dir)
+        .agent("start,interval=2ms,file=app.jfr,ctx=endpoint+tenant")
+        .main("Split", &["platform", "2", "150"])
+        .stop_recording_at_end()
+        .run_ok();
+    let recording = test_dir.recording();
+    for check in [
+        summary_counts_the_samples,
+        print_shows_the_attributes_as_columns,
+        metadata_declares_the_attributes_of_the_jdks_events,
+        print_gives_json_and_xml,
+        own_tool_prints_the_same_events,
+        every_event_of_the_file_can_be_printed,
+        views_show_attributes,
+        nothing_unasked_is_recorded,
+        signals_balance_with_samples_and_losses,
+    ] {
+        check(&recording);
+    }
 }
 
-#[test]
-fn summary_counts_the_samples() {
-    for reader in Jdk::all() {
-        let counts = recording().counts(reader);
+fn summary_counts_the_samples(recording: &Recording) {
+    for reader in Jdk::every() {
+        let counts = recording.counts(reader);
         println!("{reader}: {counts:?}");
         assert!(counts["jdk.ExecutionSample"] > 300, "{counts:?}");
         // JDK 17 spells it jdk.CheckPoint.
@@ -44,10 +51,9 @@ fn summary_counts_the_samples() {
     }
 }
 
-#[test]
-fn print_shows_the_attributes_as_columns() {
-    for reader in Jdk::all() {
-        let text = recording()
+fn print_shows_the_attributes_as_columns(recording: &Recording) {
+    for reader in Jdk::every() {
+        let text = recording
             .jfr(reader, &["print", "--events", "jdk.ExecutionSample"])
             .success();
         assert_eq!(text.stderr, "", "{reader}");
@@ -67,10 +73,9 @@ fn print_shows_the_attributes_as_columns() {
 }
 
 /// Events that the JDK has as well are declared with a context.
-#[test]
-fn metadata_declares_the_attributes_of_the_jdks_events() {
-    for reader in Jdk::all() {
-        let text = recording().jfr(reader, &["metadata"]).success().stdout;
+fn metadata_declares_the_attributes_of_the_jdks_events(recording: &Recording) {
+    for reader in Jdk::every() {
+        let text = recording.jfr(reader, &["metadata"]).success().stdout;
         for class in [
             "ExecutionSample",
             "ObjectAllocationSample",
@@ -86,14 +91,13 @@ fn metadata_declares_the_attributes_of_the_jdks_events() {
     }
 }
 
-#[test]
-fn print_gives_json_and_xml() {
-    for reader in Jdk::all() {
-        let samples = recording().events_by_jdk(reader, SAMPLES);
+fn print_gives_json_and_xml(recording: &Recording) {
+    for reader in Jdk::every() {
+        let samples = recording.events_by_jdk(reader, SAMPLES);
         let weights = weights_by(&samples, "endpoint");
         println!("{reader}: {weights:?}");
         assert_eq!(weights.keys().flatten().count(), 3, "{weights:?}");
-        let xml = recording()
+        let xml = recording
             .jfr(
                 reader,
                 &["print", "--xml", "--events", "jdk.ExecutionSample"],
@@ -123,7 +127,7 @@ fn sorted(mut events: Vec<Event>) -> Vec<Event> {
 fn assert_printed_alike(recording: &Recording, kind: &str) {
     let ours = sorted(recording.events(kind));
     assert!(!ours.is_empty(), "{kind}");
-    for reader in Jdk::all() {
+    for reader in Jdk::every() {
         let mut theirs = recording.events_by_jdk(reader, kind);
         for event in &mut theirs {
             let nanos = event
@@ -143,8 +147,7 @@ fn assert_printed_alike(recording: &Recording, kind: &str) {
 
 /// Most tests read recordings by `ctxjfr`, which prints durations in nanoseconds and else what the
 /// JDK prints.
-#[test]
-fn own_tool_prints_the_same_events() {
+fn own_tool_prints_the_same_events(recording: &Recording) {
     for kind in [
         "jdk.ExecutionSample",
         "jdk.ActiveSetting",
@@ -152,7 +155,7 @@ fn own_tool_prints_the_same_events() {
         "ctxagent.ContextAttribute",
         "ctxagent.Stats",
     ] {
-        assert_printed_alike(recording(), kind);
+        assert_printed_alike(recording, kind);
     }
     let test_dir = TestDir::new();
     Jvm::new(Jdk::main(), &test_dir)
@@ -170,20 +173,18 @@ fn own_tool_prints_the_same_events() {
     }
 }
 
-#[test]
-fn every_event_of_the_file_can_be_printed() {
-    for reader in Jdk::all() {
-        let all = recording().jfr(reader, &["print"]).success();
+fn every_event_of_the_file_can_be_printed(recording: &Recording) {
+    for reader in Jdk::every() {
+        let all = recording.jfr(reader, &["print"]).success();
         assert_eq!(all.stderr, "", "{reader}");
-        let metadata = recording().jfr(reader, &["metadata"]).success();
+        let metadata = recording.jfr(reader, &["metadata"]).success();
         assert!(metadata.stdout.contains("endpoint"), "{reader}");
     }
 }
 
-#[test]
-fn views_show_attributes() {
-    for reader in Jdk::all().into_iter().filter(|jdk| jdk.version >= 21) {
-        let hot = recording()
+fn views_show_attributes(recording: &Recording) {
+    for reader in Jdk::every().into_iter().filter(|jdk| jdk.version >= 21) {
+        let hot = recording
             .jfr(reader, &["view", "--width", "200", "hot-methods"])
             .success();
         assert!(
@@ -191,7 +192,7 @@ fn views_show_attributes() {
             "{reader}\n{}",
             hot.stdout
         );
-        let table = recording()
+        let table = recording
             .jfr(reader, &["view", "--width", "300", "jdk.ExecutionSample"])
             .success();
         assert!(
@@ -207,11 +208,10 @@ fn views_show_attributes() {
     }
 }
 
-#[test]
-fn nothing_unasked_is_recorded() {
+fn nothing_unasked_is_recorded(recording: &Recording) {
     let reader = Jdk::main();
-    let all = recording().jfr(reader, &["print"]).success();
-    let counts = recording().counts(reader);
+    let all = recording.jfr(reader, &["print"]).success();
+    let counts = recording.counts(reader);
     for kind in [
         "jdk.InitialEnvironmentVariable",
         "jdk.InitialSystemProperty",
@@ -223,9 +223,8 @@ fn nothing_unasked_is_recorded() {
     }
 }
 
-#[test]
-fn signals_balance_with_samples_and_losses() {
-    let (totals, samples) = recording().reconcile();
+fn signals_balance_with_samples_and_losses(recording: &Recording) {
+    let (totals, samples) = recording.reconcile();
     println!("{totals:?}");
     let total = |name: &str| totals.get(name).copied().unwrap_or(0);
     assert!(total("signals") + total("overruns") > 300);

@@ -471,9 +471,10 @@ fn without_a_library_nothing_is_loaded() {
 }
 
 /// A run of a program with libraries that are not what the agent expects.
+/// Runs them; its callers say what the agent may say of these.
 fn with_other_libraries(jdk: Jdk, labels: &str, arguments: &[&str]) -> ProcessOutput {
     let test_dir = TestDir::new();
-    let jvm = other_libraries(jdk, &test_dir, labels);
+    let jvm = other_libraries(jdk, &test_dir, labels).may_warn("warning: labels of ");
     jvm.main("OtherLibraries", arguments).run_ok()
 }
 

@@ -178,6 +178,7 @@ fn unsupported_api_copies_are_reported() {
             ))
             .agent(options)
             .main("io.ctxagent.internal.agent.OtherApi", &[])
+            .may_warn("a copy of the Java API ")
             .start_ready();
         if options.is_empty() {
             // Loaded long before the recording.

@@ -2,13 +2,9 @@
 //! compared with an independent record that the program writes, while a storm of signals hits
 //! threads that change their context all the time.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use e2e::{Jdk, Jvm, TestDir, build};
-
-/// One storm at a time: each wants all the CPU there is.
-static ONE: Mutex<()> = Mutex::new(());
 
 /// What the program and the writer counted: these in all, and of them what came after one thread of
 /// each kind had worked alone.
@@ -26,7 +22,6 @@ struct Count {
 
 /// Runs `Oracle` with these arguments under the test build.
 fn run(jdk: Jdk, flags: &[&str], options: &str, arguments: &[&str]) -> Count {
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let test_dir = TestDir::new();
     let options = format!("start,file=app.jfr,ctx=a+b+c,{options}");
     let jvm = Jvm::new(jdk, &test_dir).agent_at(build::oracle_agent(), &options);
@@ -131,7 +126,7 @@ fn run_oracle(jdk: Jdk, bug: &str) -> [u64; 3] {
 
 #[test]
 fn cross_thread_read_is_whole_or_interrupted() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let [whole, changing, mixed] = run_oracle(jdk, "0");
         assert!(whole > 100_000 && changing > 0);
         assert_eq!(mixed, 0);
@@ -196,7 +191,7 @@ fn colliding_threads_show_own_context_or_none() {
 
 #[test]
 fn mount_events_show_right_context() {
-    for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
+    for jdk in Jdk::every().into_iter().filter(Jdk::has_virtual_threads) {
         let arguments = ["virtual", "400", "30000", "0", "60", "5000"];
         let arguments = [&arguments[..], &ALONE].concat();
         let options = "interval=50us,cstack=no,vthreads=events";
@@ -220,7 +215,7 @@ fn with_wrong_ids(jdk: Jdk, flags: &[&str], options: &str) -> Count {
 
 #[test]
 fn mount_events_take_over_when_id_table_is_wrong() {
-    for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
+    for jdk in Jdk::every().into_iter().filter(Jdk::has_virtual_threads) {
         let version = jdk.version;
         let n = with_wrong_ids(jdk, &[], "");
         assert!(
@@ -262,7 +257,7 @@ fn wrong_id_table_without_mount_events_gives_no_context() {
 
 #[test]
 fn platform_threads_show_own_context() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         storm(jdk, "platform", "20", 20_000);
     }
 }

@@ -202,6 +202,12 @@ fn periodic_timers_end_when_handler_is_replaced() {
     assert!(met[0] > 0 && met[1] < 20, "{met:?}");
 }
 
+/// What the agent says of a moment that it noticed.
+const TAKEN_BACK: [&str; 2] = [
+    "has taken signal 27; sampling has stopped",
+    "signal 27, which something else had taken, is ours again",
+];
+
 /// Timers that are due meanwhile come once only, to the other owner.
 #[test]
 fn sampling_resumes_when_handler_is_restored() {
@@ -210,21 +216,22 @@ fn sampling_resumes_when_handler_is_restored() {
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,file=app.jfr")
             .main("TakenBack", &[])
+            .may_warn(TAKEN_BACK[0])
+            .may_warn(TAKEN_BACK[1])
             .run_ok();
         assert!(run.stdout.contains("stopped; recording is "));
-        // A moment is not reported; on a machine without time it was longer, and noticed.
-        let lines = run.agent_lines();
-        let told = [
-            "has taken signal 27; sampling has stopped",
-            "27 is ours again",
-        ];
+        // A moment is not reported. A longer one, on a machine without time, is noticed at its
+        // begin or only when it is over.
+        let warnings = TAKEN_BACK.map(|text| {
+            run.agent_lines()
+                .into_iter()
+                .filter(|line| line.contains(text))
+                .count()
+        });
         assert!(
-            lines.is_empty()
-                || lines
-                    .iter()
-                    .zip(told)
-                    .all(|(line, text)| line.contains(text)),
-            "{lines:?}"
+            matches!(warnings, [0 | 1, 0 | 1]) && warnings[0] <= warnings[1],
+            "{}",
+            run.stderr
         );
         let (totals, samples) = test_dir.recording().reconcile();
         println!("{} samples, {totals:?}", samples.len());

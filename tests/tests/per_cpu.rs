@@ -11,15 +11,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
 use e2e::recording::{Event, sum_and_squares};
 use e2e::{Jdk, Jvm, RunningJvm, TestDir};
-
-/// One load at a time: they measure.
-static ONE: Mutex<()> = Mutex::new(());
 
 /// Runs `Bursts` with this load and compares the weight of each thread with its CPU time.
 fn each_thread_gets_its_due(interval_ms: u32, load: [&str; 4]) {
@@ -67,7 +63,6 @@ fn run_bursts(
     prepared: impl FnOnce(Jvm<'_>) -> Jvm<'_>,
     meanwhile: impl FnOnce(&RunningJvm),
 ) -> Comparison {
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let jdk = Jdk::main();
     let test_dir = TestDir::new();
     let jvm = Jvm::new(jdk, &test_dir)

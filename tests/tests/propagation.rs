@@ -184,7 +184,7 @@ fn each_mechanism_works_alone_and_none_without_the_option() {
 /// Hooks of an application's pool, rejection, removal and order see its own tasks.
 #[test]
 fn pools_show_the_tasks_of_the_application() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         for (options, context) in [("", "{}"), (",propagate=all", "{tenant=acme}")] {
             let test_dir = TestDir::new();
             let options = format!("start,file=app.jfr{options}");
@@ -198,7 +198,7 @@ fn pools_show_the_tasks_of_the_application() {
 /// The worker runs the code of before, which shows the hooks what the queue has.
 #[test]
 fn pool_that_worked_before_the_attach_shows_its_own_tasks() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let run = attached(jdk, "PoolHooks", &["attached"]);
         assert_eq!(run.code, Some(0), "{jdk}: {}", run.stderr);
         assert!(run.stdout.ends_with("hooks: {}\n"), "{jdk}: {}", run.stdout);
@@ -210,7 +210,7 @@ fn pool_that_worked_before_the_attach_shows_its_own_tasks() {
 #[test]
 fn each_part_of_a_request_sees_its_context_and_nothing_else_does() {
     for (program, least) in [("Services", 700), ("Rejected", 80), ("HandedOn", 400)] {
-        for jdk in Jdk::all() {
+        for jdk in Jdk::every() {
             let test_dir = TestDir::new();
             let jvm = jvm(jdk, &test_dir).agent("start,propagate=all,file=app.jfr");
             let run = jvm.main(program, &[]).run_ok();
@@ -225,7 +225,7 @@ fn each_part_of_a_request_sees_its_context_and_nothing_else_does() {
 /// `status` tells how many tasks had no context to carry, and where most of them come from.
 #[test]
 fn tasks_without_a_context_are_told_with_their_origin() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let test_dir = TestDir::new();
         let options = "start,propagate=pools+forkjoin,file=app.jfr";
         let jvm = Jvm::new(jdk, &test_dir).agent(options);
@@ -249,7 +249,7 @@ fn tasks_without_a_context_are_told_with_their_origin() {
 #[test]
 fn no_task_sees_the_context_of_another_one() {
     let tasks = env_number("CTXAGENT_TASKS").unwrap_or(100_000);
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let test_dir = TestDir::new();
         let options = "start,propagate=all,interval=1ms,file=app.jfr,ctx=tenant";
         let jvm = Jvm::new(jdk, &test_dir).agent(options);
@@ -283,7 +283,7 @@ fn each_recording_has_its_own_mechanisms() {
 
 #[test]
 fn context_follows_after_an_attach() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let run = attached(jdk, "Propagated", &["platform", "wait"]);
         assert_followed(&jdk.to_string(), &run, &all_mechanisms(), jdk);
     }
@@ -292,7 +292,7 @@ fn context_follows_after_an_attach() {
 /// The hooks verify, also where the JVM verifies its own classes.
 #[test]
 fn hooked_classes_are_verified() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let test_dir = TestDir::new();
         let jvm = jvm(jdk, &test_dir)
             .flag("-XX:+UnlockDiagnosticVMOptions")

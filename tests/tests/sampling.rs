@@ -87,6 +87,7 @@ fn threads_without_timer_are_reported_once_and_counted() {
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=1ms,file=app.jfr")
         .main("Target", &["burn", "8", "300"])
+        .may_warn("no CPU timer for a thread")
         .stop_recording_at_end();
     let run = jvm.pending_signals(PENDING).run_ok();
     let lines = run.agent_lines();
@@ -109,6 +110,7 @@ fn ended_threads_without_timer_are_not_counted() {
     let test_dir = TestDir::new();
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=1ms,file=app.jfr")
+        .may_warn("no CPU timer for a thread")
         .main("InTurn", &["400", "version"]);
     let run = jvm.pending_signals(PENDING).run_ok();
     let gauge = |name: &str| run.numbers(&format!("threads.{name}: "))[0];

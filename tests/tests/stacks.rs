@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 #[test]
 fn stacks_reach_thread_entry() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let test_dir = TestDir::new();
         Jvm::new(jdk, &test_dir)
             .agent("start,interval=5ms,file=app.jfr")
@@ -55,7 +55,7 @@ fn stacks_reach_thread_entry() {
 
 #[test]
 fn deny_listed_asgct_is_not_used() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,loglevel=info,file=app.jfr")
@@ -92,7 +92,7 @@ fn deny_listed_asgct_is_not_used() {
 
 #[test]
 fn samples_without_walker_have_no_stack() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::every() {
         let test_dir = TestDir::new();
         Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,cstack=no,file=app.jfr")
@@ -146,7 +146,7 @@ fn recursion_keeps_its_root() {
 /// heap. The label tells how many calls there are.
 #[test]
 fn resumed_virtual_threads_keep_their_root() {
-    for jdk in Jdk::all().into_iter().filter(|jdk| jdk.version >= 21) {
+    for jdk in Jdk::every().into_iter().filter(|jdk| jdk.version >= 21) {
         for collector in collectors(jdk) {
             let (whole, all) = stacks_of_resumed(jdk, collector);
             println!("JDK {}, {collector:?}: {whole} of {all}", jdk.version);
@@ -261,7 +261,7 @@ impl KnownCalls {
 /// Threads that do little else than block are mostly found while the VM moves their frames.
 #[test]
 fn stacks_of_threads_that_switch_are_right_or_marked() {
-    for jdk in Jdk::all().into_iter().filter(|jdk| jdk.version >= 21) {
+    for jdk in Jdk::every().into_iter().filter(|jdk| jdk.version >= 21) {
         let test_dir = TestDir::new();
         Jvm::new(jdk, &test_dir)
             .agent("start,event=cpu+wall,interval=1ms,wall=5ms,file=app.jfr")
@@ -356,7 +356,7 @@ fn chains(jdk: Jdk, test_dir: &TestDir) -> Jvm<'_> {
 fn stacks_equal_those_of_get_stack_trace_and_the_recorder() {
     let theirs = "-XX:StartFlightRecording:settings=none,+jdk.ExecutionSample#enabled=true,\
         +jdk.ExecutionSample#period=1ms,filename=theirs.jfr";
-    for jdk in Jdk::all().into_iter().filter(|jdk| jdk.version >= 21) {
+    for jdk in Jdk::every().into_iter().filter(|jdk| jdk.version >= 21) {
         let test_dir = TestDir::new();
         let run = chains(jdk, &test_dir)
             // Compiled code becomes invalid while frames of it are in the heap.
@@ -377,7 +377,7 @@ fn stacks_equal_those_of_get_stack_trace_and_the_recorder() {
 /// Much of the time is spent in a handler of another profiler, and belongs to what it interrupts.
 #[test]
 fn handler_of_another_signal_is_in_no_stack() {
-    for jdk in Jdk::all().into_iter().filter(|jdk| jdk.version >= 21) {
+    for jdk in Jdk::every().into_iter().filter(|jdk| jdk.version >= 21) {
         let test_dir = TestDir::new();
         let run = chains(jdk, &test_dir).preload("other_handler").run_ok();
         let mut lines = run.stderr.lines();

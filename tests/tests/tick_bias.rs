@@ -2,17 +2,11 @@
 
 #![expect(clippy::cast_precision_loss, reason = "some thousand samples")]
 
-use std::sync::{Mutex, PoisonError};
-
 use e2e::recording::{share_tolerance, weights_by};
 use e2e::{Jdk, Jvm, TestDir};
 
-/// One load at a time.
-static ONE: Mutex<()> = Mutex::new(());
-
 /// Runs `Bias` with these arguments and compares the share of phase A with the truth.
 fn in_step_with_the_tick(options: &str, load: [&str; 5]) {
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let jdk = Jdk::main();
     let test_dir = TestDir::new();
     let run = Jvm::new(jdk, &test_dir)

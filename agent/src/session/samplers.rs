@@ -81,7 +81,8 @@ impl Samplers {
                 self.cpu = Some(cpu);
                 was_taken.store(false, Relaxed);
                 log::warn(&format!(
-                    "signal {signal} is ours again; sampling continues"
+                    "signal {signal}, which something else had taken, is ours again; sampling \
+                     continues"
                 ));
             }
             Err(why) => log::warn_rarely(&why),
