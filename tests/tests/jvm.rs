@@ -43,4 +43,5 @@ mod starter;
 mod tick_bias;
 mod top;
 mod waits;
+mod walker_loads;
 mod wall;

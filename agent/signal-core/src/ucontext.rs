@@ -53,6 +53,13 @@ impl InterruptedContext<'_> {
         Registers::saved(|index| get(index).map(address))
     }
 
+    /// Where x86-64 keeps the address that the handler returns to: in front of the context. Not
+    /// there if somebody calls the handler with a copy of the context.
+    pub(crate) fn restorer_slot(self) -> usize {
+        let context = self.ucontext.addr().get();
+        context.wrapping_sub(size_of::<usize>())
+    }
+
     /// The signals that the interrupted code has blocked, signal 1 in the lowest bit.
     pub(crate) fn blocked_signals(self) -> u64 {
         // SAFETY: rule 6; nobody else writes it while the handler runs.

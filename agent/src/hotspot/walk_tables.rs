@@ -243,9 +243,10 @@ fn heaps(d: &VmDictionary, memory: SafeFetch) -> Result<[CodeHeap; MAX_HEAPS], S
         d.offset("CodeHeap", "_memory")?,
         d.offset("CodeHeap", "_segmap")?,
     );
-    let (low, high) = (
+    let (low, high, end) = (
         d.offset("VirtualSpace", "_low_boundary")?,
         d.offset("VirtualSpace", "_high_boundary")?,
+        d.offset("VirtualSpace", "_high")?,
     );
     let shift = d.offset("CodeHeap", "_log2_segment_size")?;
     let mut heaps = [CodeHeap::default(); MAX_HEAPS];
@@ -254,6 +255,7 @@ fn heaps(d: &VmDictionary, memory: SafeFetch) -> Result<[CodeHeap; MAX_HEAPS], S
         *heap = CodeHeap {
             low: word(at + space + low)?,
             high: word(at + space + high)?,
+            end: at + space + end,
             segments: word(at + segments + low)?,
             segment_shift: memory.u32(at + shift).ok_or(INVALID)?,
         };

@@ -59,6 +59,14 @@ impl VmTables {
         (self.code.0..self.code.1).contains(&pc)
     }
 
+    /// The code heap that `pc` lies in, behind the header of its first block and where it is mapped.
+    pub(crate) fn heap_of(&self, memory: &impl Memory, pc: usize) -> Option<&CodeHeap> {
+        let behind = |heap: &CodeHeap| heap.low.wrapping_add(self.block_header);
+        let mut heaps = self.heaps.iter();
+        let heap = heaps.find(|heap| (behind(heap)..heap.high).contains(&pc))?;
+        (pc < memory.word(heap.end)?).then_some(heap)
+    }
+
     /// What is at `pc`.
     pub(crate) fn code_at(&self, memory: &impl Memory, pc: usize) -> Code {
         if !self.in_code_cache(pc) {
@@ -75,10 +83,7 @@ impl VmTables {
 
     /// The blob whose code holds `pc`.
     pub(crate) fn blob_at(&self, memory: &impl Memory, pc: usize) -> Option<Blob> {
-        let heap = self
-            .heaps
-            .iter()
-            .find(|heap| (heap.low..heap.high).contains(&pc))?;
+        let heap = self.heap_of(memory, pc)?;
         let block = block_start(memory, heap, pc)?;
         if memory.u8(block.wrapping_add(self.block_used))? == 0 {
             return None;

@@ -67,9 +67,22 @@ impl SafeFetch {
     /// Whether a good address gives its value and the unreadable address `unmapped` gives nothing.
     pub fn self_test(self, unmapped: usize) -> bool {
         let word: usize = 0x1234_5678_9abc_def0;
-        self.word(ptr::from_ref(&word).expose_provenance()) == Some(word)
+        self.load(ptr::from_ref(&word).expose_provenance()) == Some(word)
             && plausible(unmapped)
-            && self.word(unmapped).is_none()
+            && self.load(unmapped).is_none()
+    }
+}
+
+/// Signal-safe methods.
+impl SafeFetch {
+    /// The word at a plausible address; a fault is not counted.
+    #[inline]
+    fn load(self, address: usize) -> Option<usize> {
+        let source: *const usize = ptr::with_exposed_provenance(address);
+        ABSENT.iter().find_map(|absent| {
+            let found = (self.function)(source, *absent);
+            (found != *absent).then_some(found)
+        })
     }
 }
 
@@ -81,11 +94,7 @@ impl Memory for SafeFetch {
         if !plausible(address) {
             return None;
         }
-        let source: *const usize = ptr::with_exposed_provenance(address);
-        let found = ABSENT.iter().find_map(|absent| {
-            let found = (self.function)(source, *absent);
-            (found != *absent).then_some(found)
-        });
+        let found = self.load(address);
         if found.is_none() {
             FAULTS.fetch_add(1, Relaxed); // Relaxed: only counted
         }

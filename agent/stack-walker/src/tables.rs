@@ -12,6 +12,9 @@ pub struct CodeHeap {
     pub low: usize,
     /// First address behind the reserved space.
     pub high: usize,
+    /// Address of the word with the first address behind the part in use: behind it nothing is
+    /// mapped, nor is the end of the segment map.
+    pub end: usize,
     /// The segment map: one byte for each segment.
     pub segments: usize,
     /// Binary logarithm of the segment size.

@@ -56,6 +56,9 @@ pub struct InterruptedThread {
     pub in_java: bool,
     /// The signals that it has blocked, signal 1 in the lowest bit.
     pub blocked_signals: u64,
+    /// Where the handlers of this process return to, as the kernel was told: the C library's code
+    /// for it. 0 = it cannot be told.
+    pub restorer: usize,
     /// A pause of the VM does not wait for the thread: it is in native code, or blocked.
     pub may_be_in_pause: bool,
 }
@@ -167,6 +170,7 @@ impl<M: Memory> StackWalker<M> {
             java_thread: 0,
             in_java: false,
             blocked_signals: 0,
+            restorer: 0,
             may_be_in_pause: true,
         };
         self.run::<A>(&has_no_stack, hints, frames, |walk| {

@@ -6,7 +6,7 @@ use crate::engine::thread_cpu_nanos;
 use crate::handler_state::{HandlerState, WalkMode};
 use crate::record::ThreadRecord;
 use core::sync::atomic::Ordering::Relaxed;
-use stack_walker::{InterruptedThread, Walk};
+use stack_walker::{InterruptedThread, Memory, Walk};
 
 /// HotSpot's thread state "in Java".
 const IN_JAVA: i32 = 8;
@@ -33,6 +33,10 @@ pub(super) fn walk(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
         java_thread: job.thread.java_thread.load(Relaxed),
         in_java: job.vm_state == IN_JAVA,
         blocked_signals: job.context.blocked_signals(),
+        restorer: walker
+            .memory()
+            .word(job.context.restorer_slot())
+            .unwrap_or(0),
         may_be_in_pause: matches!(job.vm_state, NATIVE | BLOCKED),
     };
     // SAFETY: no other part of the slot's frames is borrowed now.

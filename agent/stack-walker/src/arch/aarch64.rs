@@ -66,7 +66,11 @@ impl Arch for Aarch64 {
         })
     }
 
-    fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<SignalFrame> {
+    fn signal_frame(
+        memory: &impl Memory,
+        stack: Range<usize>,
+        _restorer: usize,
+    ) -> Option<SignalFrame> {
         let word = |offset: usize| memory.word(stack.start.wrapping_add(offset));
         if word(SAVED_FLOATS)? != FLOATS_HEADER {
             return None;

@@ -75,8 +75,13 @@ pub(crate) trait Arch {
     fn registers(saved: impl Fn(usize) -> Option<usize>) -> Option<Registers>;
 
     /// What the kernel saved when it called a handler, if it did that at the beginning of `stack`.
-    /// The saved stack pointer is one further up in it.
-    fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<SignalFrame>;
+    /// The saved stack pointer is one further up in it. No word of the stack is taken for an
+    /// address: handlers return to `restorer`, where that is on the stack.
+    fn signal_frame(
+        memory: &impl Memory,
+        stack: Range<usize>,
+        restorer: usize,
+    ) -> Option<SignalFrame>;
 
     /// Words that compiled code has pushed at `pc` for a stub, besides its frame.
     fn pushed(memory: &impl Memory, pc: usize) -> usize;

@@ -68,26 +68,24 @@ impl Arch for X86_64 {
         })
     }
 
-    fn signal_frame(memory: &impl Memory, stack: Range<usize>) -> Option<SignalFrame> {
+    fn signal_frame(
+        memory: &impl Memory,
+        stack: Range<usize>,
+        restorer: usize,
+    ) -> Option<SignalFrame> {
         // Words of the frame: where the handler returns to, flags of the context, a link that is
         // not used, three of the signal stack, 32 of registers, blocked signals, `siginfo_t`.
         let word = |index: usize| memory.word(stack.start.wrapping_add(index.wrapping_mul(8)));
-        if word(1)? > MAX_CONTEXT_FLAGS || word(2)? != 0 {
+        if word(0)? != restorer || word(1)? > MAX_CONTEXT_FLAGS || word(2)? != 0 {
             return None;
         }
         let registers = Self::registers(|number| word(number.wrapping_add(6)))?;
-        if !stack.contains(&registers.sp) {
-            return None;
-        }
-        // mov rax, 15; syscall
-        let restorer = word(0)?;
-        let is_return = memory.word(restorer)? == 0x0f00_0000_0fc0_c748
-            && memory.u8(restorer.wrapping_add(8))? == 0x05;
-        is_return.then_some(SignalFrame {
+        let frame = SignalFrame {
             signal: memory.u32(stack.start.wrapping_add(39 * 8))?,
             registers,
             blocked_signals: word(38)? as u64,
-        })
+        };
+        stack.contains(&registers.sp).then_some(frame)
     }
 
     fn pushed(memory: &impl Memory, pc: usize) -> usize {

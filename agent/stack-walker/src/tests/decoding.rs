@@ -68,6 +68,7 @@ fn decode(bytes: &[u8], excluded: u8) -> (Option<u32>, usize) {
 #[test]
 fn segment_map_hops_and_free_space() {
     let heap = CodeHeap {
+        end: 0,
         low: HEAP,
         high: HEAP + 0x100_0000,
         segments: SEGMENTS,

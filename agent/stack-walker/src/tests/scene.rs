@@ -8,7 +8,7 @@ use crate::cache::method_ids::{MethodIdBucket, MethodIdCache};
 use crate::cache::prefetch_hints::PrefetchHints;
 use crate::cache::{WalkCaches, call_sites};
 use crate::frame::{CallFrame, FrameKind};
-use crate::memory::Memory;
+use crate::memory::{Memory, plausible};
 use crate::outcome::Walk;
 use crate::tables::{
     AddressField, Anchor, BlobLayout, CodeHeap, MethodLayout, NmethodLayout, VmTables,
@@ -26,6 +26,8 @@ pub(super) struct Image {
     /// One load in this many goes wrong; 0 = none.
     pub(super) faults: u64,
     pub(super) seed: Cell<u64>,
+    /// Loads of addresses that belong to no part of the scene.
+    pub(super) strays: Cell<u32>,
 }
 
 impl Image {
@@ -76,11 +78,16 @@ impl Memory for &Image {
                 any = true;
             }
         }
+        if !any && plausible(address) && !is_mapped(address) {
+            self.strays.set(self.strays.get() + 1);
+        }
         any.then_some(usize::from_le_bytes(word))
     }
 }
 
 pub(super) const HEAP: usize = 0x7f00_0000_0000;
+/// Where the heap says how much of it is mapped.
+const HEAP_END: usize = 0x7f10_0000_0000;
 pub(super) const SEGMENTS: usize = 0x7e00_0000_0000;
 pub(super) const STACK: usize = 0x7d00_0000_0000;
 pub(super) const STACK_HIGH: usize = STACK + 0x1_0000;
@@ -89,6 +96,19 @@ pub(super) const THREAD: usize = 0x7b00_0000_0000;
 pub(super) const CALL_STUB_RETURN: usize = HEAP + 0x100;
 pub(super) const INTERPRETER: (usize, usize) = (HEAP + 0x1000, HEAP + 0x2000);
 pub(super) const SEGMENT_SHIFT: u32 = 7;
+
+/// Whether a part of the scene is there.
+fn is_mapped(address: usize) -> bool {
+    [
+        (HEAP, 24),
+        (SEGMENTS, 16),
+        (STACK, 16),
+        (META, 28),
+        (THREAD, 12),
+    ]
+    .into_iter()
+    .any(|(start, bits)| (address ^ start) >> bits == 0)
+}
 
 pub(super) fn tables() -> VmTables {
     let mut t = VmTables {
@@ -158,6 +178,7 @@ pub(super) fn tables() -> VmTables {
     t.heaps[0] = CodeHeap {
         low: HEAP,
         high: HEAP + 0x10_0000,
+        end: HEAP_END,
         segments: SEGMENTS,
         segment_shift: SEGMENT_SHIFT,
     };
@@ -369,6 +390,7 @@ pub(super) fn scene() -> Scene {
         },
     );
     call(&mut image, outer + 0x40, inner);
+    image.word_at(HEAP_END, HEAP + 0x10_0000);
     image.word_at(THREAD + 0x10, 0);
     image.word_at(THREAD + 0x20, 0);
     // Stack: inner's frame of 4 words, outer's of 6, the entry frame.
@@ -419,6 +441,7 @@ pub(super) fn thread_in_java(registers: Registers) -> InterruptedThread {
         java_thread: THREAD,
         in_java: true,
         blocked_signals: 0,
+        restorer: 0,
         may_be_in_pause: false,
     }
 }
@@ -457,6 +480,9 @@ impl Scene {
             std::vec![CallFrame { bci: 0, kind: 99, method: core::ptr::null_mut() }; depth];
         let walk = self.walker().walk_on::<A>(thread, &self.hints, &mut frames);
         frames.truncate(walk.frames);
+        if self.image.faults == 0 {
+            assert_eq!(self.image.strays.get(), 0, "loads where nothing is");
+        }
         (walk, frames)
     }
 

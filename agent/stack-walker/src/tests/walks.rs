@@ -1,8 +1,8 @@
 //! From frame to frame: compiled and interpreted code, anchors, and what must end a walk.
 
 use super::scene::{
-    CALL_STUB_RETURN, HEADER, SP, Scene, THREAD, call, call_by_link, expected, id, in_interpreter,
-    interpreted, scene, seen, stub, thread_in_java,
+    CALL_STUB_RETURN, HEADER, HEAP, INTERPRETER, SP, STACK_HIGH, Scene, THREAD, call, call_by_link,
+    expected, id, in_interpreter, interpreted, scene, seen, stub, thread_in_java,
 };
 use crate::arch::aarch64::Aarch64;
 use crate::arch::frame_state::Arch;
@@ -359,6 +359,7 @@ const HANDLED: u32 = 64;
 fn walk_in_handler<A: Arch>(s: &Scene, blocked_signals: u64) -> (Walk, Vec<CallFrame>) {
     let thread = InterruptedThread {
         blocked_signals,
+        restorer: RESTORER,
         ..thread_in_java(in_vm(SP - 0x500, 0x24f))
     };
     s.walk_thread::<A>(&thread, 16)
@@ -368,10 +369,6 @@ const RESTORER: usize = 0x5555_0000_1000;
 
 /// What the kernel leaves at `frame` where it calls a handler that interrupts `pc`.
 fn interrupt(s: &mut Scene, frame: usize, blocked_signals: usize, sp: usize, pc: usize) {
-    s.image.put(
-        RESTORER,
-        &[0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05], // mov rax, 15; syscall
-    );
     s.image.word_at(frame, RESTORER);
     s.image.word_at(frame + 8, 7);
     s.image.word_at(frame + 16, 0);
@@ -411,6 +408,43 @@ fn handler_of_another_signal_is_stepped_over() {
         let (walk, _) = walk_in_handler::<X86_64>(&s, 1 << 63);
         assert_ne!(walk.top, Top::Compiled, "at {at}");
         s.image.word_at(frame + at, right);
+    }
+}
+
+/// What lies on the stack may look like an address, where nothing is. Each walk asserts that it
+/// loads no word there.
+#[test]
+fn words_of_the_stack_that_lead_nowhere_are_not_followed() {
+    const LIBRARY: usize = 0x5555_0000_0000;
+    // Behind the part of the code heap in use, at its beginning, and anywhere.
+    for nowhere in [HEAP + 0x10_0000, HEAP, 0x7a00_0000_0000, LIBRARY - 0x1000] {
+        let mut s = scene();
+        s.tables.library = (LIBRARY, LIBRARY + 0x1000);
+        s.image.put(LIBRARY - 16, &[0x90; 48]);
+        s.tables.code.1 += 0x10_0000;
+        s.tables.heaps[0].high += 0x10_0000;
+        for at in (SP - 0x500..STACK_HIGH).step_by(8) {
+            s.image.word_at(at, nowhere);
+        }
+        let (frame, inner) = (SP - 0x480, s.inner + 6);
+        interrupt(&mut s, frame, 0, SP, inner);
+        s.image.word_at(frame, nowhere);
+        let (walk, _) = walk_in_handler::<X86_64>(&s, 1 << 63);
+        assert_ne!(walk.top, Top::Compiled, "all but where it returns to");
+        s.image.word_at(SP, SP + 0x20);
+        s.image.word_at(SP + 0x28, s.outer_return);
+        for pc in [inner, INTERPRETER.0 + 0x80, LIBRARY + 8, LIBRARY - 8] {
+            let registers = Registers {
+                pc,
+                sp: SP - 0x40,
+                fp: SP,
+                method: nowhere,
+                bcp: nowhere,
+                sender_sp: nowhere,
+                ..Registers::default()
+            };
+            let _any_end = s.walk_from::<X86_64>(registers, 16);
+        }
     }
 }
 

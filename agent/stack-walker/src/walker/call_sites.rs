@@ -1,11 +1,10 @@
 //! Whether an address is one at which code goes on after a call.
 
-use super::{ActiveWalk, Frame, FrameExit, MAX_FRAME, called, is_within};
+use super::{ActiveWalk, Frame, FrameExit, called};
 use crate::arch::frame_state::{Arch, CallInstruction, Caller};
 use crate::code_cache::{Blob, BlobKind, Code};
 use crate::debug_info::Scopes;
 use crate::memory::{Memory, plausible};
-use crate::tables::FRAME_METHOD;
 
 impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     /// Whether Java code can have been called from in front of the caller's pc. An interpreted
@@ -19,11 +18,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             return is_call();
         }
         match self.tables.code_at(self.memory, pc) {
-            Code::Interpreter => {
-                let near = is_within(caller.fp, caller.sp, MAX_FRAME);
-                let method = || self.stack(caller.fp.wrapping_sub(FRAME_METHOD)).ok();
-                near && method().and_then(|method| self.method(method)).is_some()
-            }
+            Code::Interpreter => self.interpreted_method(caller.fp, caller.sp).is_some(),
             Code::CallStub => true,
             Code::Blob(blob) => match blob.kind {
                 BlobKind::Nmethod => {
@@ -63,6 +58,12 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         above.is_ok_and(|above| self.tables.in_code_cache(above.pc))
     }
 
+    /// The call in front of `pc`, if that lies in code.
+    pub(super) fn call_before(&self, pc: usize) -> Option<CallInstruction> {
+        self.tables.heap_of(self.memory, pc)?;
+        A::call_before(self.memory, pc)
+    }
+
     /// Whether the call in front of `pc` goes into `blob`.
     pub(super) fn calls_into(&self, pc: usize, blob: &Blob) -> bool {
         let target = self.call_target(pc);
@@ -75,12 +76,9 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         target.is_some_and(|target| !self.tables.in_code_cache(target) && plausible(target))
     }
 
-    /// The address that the call in front of `pc` names, if `pc` lies in the code cache.
+    /// The address that the call in front of `pc` names, if `pc` lies in code.
     pub(super) fn call_target(&self, pc: usize) -> Option<usize> {
-        if !self.tables.in_code_cache(pc) {
-            return None;
-        }
-        match A::call_before(self.memory, pc)? {
+        match self.call_before(pc)? {
             CallInstruction::Target(target) => Some(target),
             CallInstruction::Indirect => None,
         }

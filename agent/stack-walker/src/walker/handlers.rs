@@ -53,7 +53,7 @@ impl<M: Memory> StackWalker<M> {
         let mut end = most.min(sp.saturating_add(MAX_HANDLER));
         let mut at = sp;
         while at < end {
-            let frame = A::signal_frame(&self.memory, at..thread.stack_high);
+            let frame = A::signal_frame(&self.memory, at..thread.stack_high, thread.restorer);
             if let Some(frame) = frame.filter(|frame| is_blocked(frame.signal)) {
                 // Another one within it would have overwritten it: then that one counts.
                 end = most.min(frame.registers.sp);

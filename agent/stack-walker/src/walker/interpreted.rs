@@ -9,6 +9,10 @@ use crate::method::ValidMethod;
 use crate::outcome::{End, Failure};
 use crate::tables::{FRAME_METHOD, FRAME_SENDER_SP};
 
+/// Bytes at the beginning of the code that interpreted callers are returned to: then it has its own
+/// registers again.
+const RETURN_ENTRY: usize = 64;
+
 impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     pub(super) fn interpreted(&mut self, frame: Frame) -> Step {
         if frame.exit == FrameExit::Signal
@@ -20,27 +24,31 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             return step;
         }
         let fp = frame.fp;
-        let method = if is_within(fp, frame.sp, MAX_FRAME) {
-            self.stack(fp.wrapping_sub(FRAME_METHOD)).ok()
-        } else {
-            None
-        };
-        let Some(method) = method.and_then(|method| self.method(method)) else {
+        let Some((method, sender_sp)) = self.interpreted_method(fp, frame.sp) else {
             return self.frameless_intrinsic(frame);
         };
         let bci = self.bci(&method, frame)?;
-        let sender_sp = self.sender_sp(fp)?;
         let next = Frame {
             pc: A::plain(self.stack(fp.wrapping_add(8))?),
             sp: sender_sp,
             fp: self.region.linked(fp, self.stack(fp)?),
             exit: FrameExit::Call,
         };
-        if sender_sp <= fp || sender_sp.wrapping_sub(fp) > MAX_FRAME {
-            return failed(Failure::Interpreter);
-        }
         self.note(&method, bci, FrameKind::Interpreted)?;
         Ok(next)
+    }
+
+    /// The method of the interpreted frame at a frame pointer, and its sender's stack pointer. The
+    /// first is followed only if the second can be one.
+    pub(super) fn interpreted_method(&self, fp: usize, sp: usize) -> Option<(ValidMethod, usize)> {
+        if !is_within(fp, sp, MAX_FRAME) {
+            return None;
+        }
+        let sender_sp = self.sender_sp(fp).ok()?;
+        let has_sender = is_within(sender_sp, fp.wrapping_add(8), MAX_FRAME);
+        let method = self.stack(fp.wrapping_sub(FRAME_METHOD)).ok()?;
+        let method = has_sender.then(|| self.method(method)).flatten()?;
+        Some((method, sender_sp))
     }
 
     /// The interpreter's code for mathematical functions calls a stub without having built a frame.
@@ -122,7 +130,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                 .is_ok_and(|pc| A::plain(pc) == A::plain(link))
         };
         let is_built = || {
-            let method = self.method(self.stack(fp.wrapping_sub(FRAME_METHOD)).ok()?)?;
+            let (method, _) = self.interpreted_method(fp, frame.sp)?;
             self.bci(&method, frame).ok()
         };
         link != 0 && returns_there() && is_built().is_some()
@@ -139,15 +147,19 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             return Ok(None);
         }
         let sender_sp = registers.sender_sp;
-        let known = is_within(sender_sp, caller.sp, MAX_FRAME);
-        let entering = self
-            .tables
-            .method(self.memory, registers.method)
-            .filter(|_| known);
         let from_interpreter = matches!(
             self.tables.code_at(self.memory, caller.pc),
             Code::Interpreter
         );
+        // A compiled method has returned there, and left its return address a second time, as an
+        // adapter does. The register of a method holds anything.
+        if frame.pc.wrapping_sub(caller.pc) < RETURN_ENTRY {
+            return Ok(None);
+        }
+        let known = is_within(sender_sp, caller.sp, MAX_FRAME);
+        let entering = known
+            .then(|| self.tables.method(self.memory, registers.method))
+            .flatten();
         let Some(method) = entering else {
             // Leaving: only believed if the caller is not interpreted; else the frame pointer is
             // the better evidence. On x86-64 the register of the method has the sender's stack

@@ -212,8 +212,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     /// Native code that Java calls without a record: its frames by their frame pointers, but not
     /// past a call that led out of Java.
     pub(super) fn native(&self, frame: Frame) -> Step {
-        let is_return =
-            |c: &Caller| A::call_before(self.memory, c.pc).is_some() || self.is_call_site(c);
+        let is_return = |c: &Caller| self.call_before(c.pc).is_some() || self.is_call_site(c);
         if let Some(caller) = self.vm_caller(frame).filter(is_return) {
             return Ok(called_natively(caller));
         }
@@ -283,8 +282,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         let chained = self.chained(frame.sp, frame.fp)?;
         let is_leaf = || {
             let caller = A::frameless(self.memory, registers)?;
-            let is_call = A::call_before(self.memory, caller.pc).is_some();
-            Some(in_library(caller.pc) && is_call)
+            // What is no address of the library may be none at all: it is not read.
+            Some(in_library(caller.pc) && A::call_before(self.memory, caller.pc).is_some())
         };
         let leads_there = || self.call_target(chained.pc).is_some_and(in_library);
         (is_leaf() == Some(true) || leads_there()).then_some(chained)
