@@ -185,7 +185,8 @@ impl Session {
         match self.begin_sampling(guarded.number, options, &walkers, &conditions) {
             Ok((samplers, timeout)) => {
                 guarded.status.set_engine(samplers.engine());
-                let answer = options.start_line(&guarded.status.path(), &guarded.walker);
+                let answer =
+                    options.start_line(&guarded.status.path(), &guarded.walker, samplers.engine());
                 let recording = Recording {
                     writer,
                     timeout,

@@ -11,6 +11,7 @@ mod late;
 mod pauses;
 mod process;
 mod query;
+mod recorders;
 mod scope_clock;
 mod scopes;
 mod sources;
@@ -21,7 +22,7 @@ mod thread_names;
 mod type_work;
 
 pub(crate) use chunk::{ChunkSums, Start, collect_chunk, collect_chunk_from};
-pub(crate) use collected::{Collected, collect, collect_each};
+pub(crate) use collected::{Collected, collect, collect_each, warn_repeated};
 #[cfg(test)]
 pub(crate) use counters::ChunkStats;
 pub(crate) use counters::FileCounters;

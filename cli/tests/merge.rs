@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::Output;
 
 use common::*;
+use jfr_format::read::{ActiveSetting, ChunkParser, Chunks};
 use serde_json::Value;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../jfr-format/tests/fixtures");
@@ -160,6 +161,36 @@ fn a_merged_file_has_the_settings_and_sums_of_its_parts() {
         assert_eq!(of("merged.jfr"), of("shop.jfr"), "{command:?}");
     }
     dir.ok(&["merge", "merged.jfr", "shop.jfr", "-o", "again.jfr"]);
+}
+
+/// Settings of a file: event, name, value.
+fn settings(dir: &TestDir, file: &str) -> Vec<[String; 3]> {
+    let bytes = std::fs::read(dir.path(file)).unwrap();
+    let mut parser = ChunkParser::new();
+    let mut all = Vec::new();
+    for chunk in Chunks::new(&bytes) {
+        let settings = parser.parse(&chunk).unwrap().settings();
+        let texts = |it: ActiveSetting| [it.event.unwrap_or_default(), it.name, it.value];
+        all.extend(settings.into_iter().map(texts));
+    }
+    all
+}
+
+/// A setting names its type by the id that merging changes.
+#[test]
+fn settings_of_a_merged_file_are_of_the_same_events() {
+    let ours = Path::new(FIXTURES).join("ours8.jfr");
+    let dir = TestDir::new()
+        .with("shop.jfr", &shop())
+        .with("ours8.jfr", &std::fs::read(ours).unwrap());
+    for file in ["shop.jfr", "ours8.jfr"] {
+        dir.ok(&["merge", file, "-o", "merged.jfr", "--force"]);
+        let expected = settings(&dir, file);
+        let is_of_event = |setting: &[String; 3]| !setting[0].is_empty();
+        assert!(expected.iter().all(is_of_event), "{expected:?}");
+        assert!(expected.iter().any(|setting| setting[0].contains("Wall")));
+        assert_eq!(settings(&dir, "merged.jfr"), expected);
+    }
 }
 
 #[test]

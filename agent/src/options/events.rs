@@ -2,14 +2,20 @@
 
 use super::kind::{SIZE_UNITS, TIME_UNITS, unit_text};
 use super::parsed::Options;
+use super::types::Engine;
 use std::path::Path;
 use std::time::Duration;
 
 impl Options {
     /// The reply to a start, and the line on the JVM's stderr.
-    pub(crate) fn start_line(&self, path: &Path, walker: &str) -> String {
+    pub(crate) fn start_line(&self, path: &Path, walker: &str, engine: Option<Engine>) -> String {
+        // The other engine is what everybody expects.
+        let engine = match engine {
+            Some(Engine::Tick) => "; engine: tick",
+            _ => "",
+        };
         format!(
-            "recording to {}: {}{}; walker: {walker}",
+            "recording to {}: {}{}; walker: {walker}{engine}",
             path.display(),
             self.events_text(),
             self.timeout_text()

@@ -120,7 +120,7 @@ fn every_message_in_the_docs_is_real() {
             Ok(options) if options.command == Command::Start => {
                 kinds[1] += 1;
                 let file = options.file.as_ref().unwrap().text().replace("%p", "4711");
-                options.start_line(Path::new(&file), "vm, then asgct")
+                options.start_line(Path::new(&file), "vm, then asgct", None)
             }
             Ok(_) => {
                 kinds[2] += 1;

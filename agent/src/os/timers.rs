@@ -31,6 +31,15 @@ impl ProcessTimer {
         self.0 + 1
     }
 
+    /// Whether it is not armed, or not any more; `false` if the kernel does not tell.
+    pub(crate) fn has_expired(&self) -> bool {
+        // SAFETY: rule 1.
+        let mut left: libc::itimerspec = unsafe { std::mem::zeroed() };
+        // SAFETY: rule 1.
+        let result = unsafe { libc::syscall(libc::SYS_timer_gettime, self.0, &raw mut left) };
+        result == 0 && left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0
+    }
+
     /// Leaves the timer to the process.
     pub(crate) fn leak(self) {
         let _kept = ManuallyDrop::new(self);

@@ -13,6 +13,7 @@ use super::late::LateLabels;
 use super::pauses::Pauses;
 use super::process::ProcessFacts;
 use super::query::Query;
+use super::recorders::{OwnTimes, is_in};
 use super::scopes::ScopeIndex;
 use super::sources::{value, value_number, wants_thread_of};
 use super::stacks::{FrameName, StackList, StackNumbers};
@@ -31,6 +32,8 @@ pub(crate) struct ChunkSums {
     pub(super) stats: ChunkStats,
     /// Samples of sleeping threads, which are not CPU time.
     pub(super) sleeping: u64,
+    /// Samples of another recorder of what ours has, too.
+    pub(super) repeated: u64,
     /// Whether the samples of running threads are of wall-clock time.
     pub(super) is_of_wall_time: bool,
     pub(super) interval_nanos: Option<u64>,
@@ -52,6 +55,13 @@ fn is_of_wall_time(settings: &[ActiveSetting]) -> bool {
         .any(|setting| setting.name == "event" && setting.value == "wall")
 }
 
+/// What a chunk's sums depend on outside of it.
+#[derive(Default)]
+pub(super) struct OtherChunks {
+    pub(super) scopes: Option<Arc<ScopeIndex>>,
+    pub(super) own_times: Option<OwnTimes>,
+}
+
 /// What all queries need of a chunk.
 struct ChunkFacts<'c> {
     settings: Vec<ActiveSetting>,
@@ -59,17 +69,19 @@ struct ChunkFacts<'c> {
     pauses: Pauses<'c>,
     late: LateLabels<'c>,
     joined: JoinedLabels,
+    own_times: Option<&'c OwnTimes>,
 }
 
 impl<'c> ChunkFacts<'c> {
-    fn of(chunk: &'c ParsedChunk<'c>, scopes: Option<&Arc<ScopeIndex>>) -> Self {
+    fn of(chunk: &'c ParsedChunk<'c>, others: &'c OtherChunks) -> Self {
         let settings = chunk.settings();
         Self {
             stats: ChunkStats::of(chunk, &settings),
             settings,
             pauses: Pauses::of(chunk),
             late: LateLabels::of(chunk),
-            joined: JoinedLabels::of(chunk, scopes),
+            joined: JoinedLabels::of(chunk, others.scopes.as_ref()),
+            own_times: others.own_times.as_ref(),
         }
     }
 }
@@ -79,9 +91,9 @@ pub(super) fn collect_chunk_each(
     file: usize,
     chunk: &ParsedChunk<'_>,
     queries: &[Query],
-    scopes: Option<&Arc<ScopeIndex>>,
+    others: &OtherChunks,
 ) -> Vec<ChunkSums> {
-    collect_each_from(Start::of(chunk), file, chunk, queries, scopes)
+    collect_each_from(Start::of(chunk), file, chunk, queries, others)
 }
 
 pub(crate) fn collect_chunk(file: usize, chunk: &ParsedChunk<'_>, query: &Query) -> ChunkSums {
@@ -114,7 +126,8 @@ pub(crate) fn collect_chunk_from(
     chunk: &ParsedChunk<'_>,
     query: &Query,
 ) -> ChunkSums {
-    let mut sums = collect_each_from(start, file, chunk, std::slice::from_ref(query), None);
+    let queries = std::slice::from_ref(query);
+    let mut sums = collect_each_from(start, file, chunk, queries, &OtherChunks::default());
     sums.swap_remove(0)
 }
 
@@ -124,9 +137,9 @@ fn collect_each_from(
     file: usize,
     chunk: &ParsedChunk<'_>,
     queries: &[Query],
-    scopes: Option<&Arc<ScopeIndex>>,
+    others: &OtherChunks,
 ) -> Vec<ChunkSums> {
-    let facts = ChunkFacts::of(chunk, scopes);
+    let facts = ChunkFacts::of(chunk, others);
     let collectors = queries.iter();
     let collectors = collectors.map(|query| Collector::new(start, file, chunk, &facts, query));
     let mut collectors: Vec<Collector<'_>> = collectors.collect();
@@ -159,6 +172,7 @@ fn collect_each_from(
 struct Collector<'c> {
     query: &'c Query,
     facts: &'c ChunkFacts<'c>,
+    chunk: &'c ParsedChunk<'c>,
     unit: Unit,
     interval: Option<u64>,
     sleepers_count: bool,
@@ -201,6 +215,7 @@ impl<'c> Collector<'c> {
             stacks: StackList::default(),
             stats: facts.stats.clone(),
             sleeping: 0,
+            repeated: 0,
             is_of_wall_time,
             interval_nanos: interval,
             interval_guessed: false,
@@ -214,6 +229,7 @@ impl<'c> Collector<'c> {
         Self {
             query,
             facts,
+            chunk,
             unit,
             interval,
             sleepers_count: !matches!(query.filter.events, Events::Cpu),
@@ -242,7 +258,10 @@ impl<'c> Collector<'c> {
         let place = self.places.get(&index).copied().unwrap_or_else(|| {
             let place = self.wants(sample.ty()).then(|| {
                 let joined = &self.facts.joined;
-                let work = TypeWork::new(sample, joined, self.query, &mut self.texts);
+                let mut work = TypeWork::new(sample, joined, self.query, &mut self.texts);
+                if let Some(own_times) = self.facts.own_times {
+                    work.repeats = own_times.beside(self.chunk, sample.ty(), self.query);
+                }
                 self.types.push(work);
                 self.types.len() - 1
             });
@@ -265,6 +284,10 @@ impl<'c> Collector<'c> {
             query, facts, sums, ..
         } = self;
         let work = &mut self.types[place];
+        if is_in(sample, work.repeats) {
+            sums.repeated += 1;
+            return;
+        }
         sums.samples_seen += 1;
         let mut passes = true;
         let terms = query.filter.terms.iter().zip(&work.terms);

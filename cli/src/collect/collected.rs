@@ -7,10 +7,11 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 use jfr_format::read::ParsedChunk;
 
-use super::chunk::{ChunkSums, collect_chunk_each};
+use super::chunk::{ChunkSums, OtherChunks, collect_chunk_each};
 use super::counters::FileCounters;
 use super::process::ProcessFacts;
 use super::query::{ATTRIBUTE_PREFIX, BUILT_IN, Query, key_of};
+use super::recorders::RecorderSearch;
 use super::scopes::ScopeSearch;
 use super::stacks::{FrameName, StackList, StackTable};
 use super::sums::{Sum, TypeSums, Values, add_all};
@@ -44,6 +45,8 @@ pub(crate) struct Collected {
     /// Samples of sleeping threads that were left out of the CPU time.
     pub(crate) sleeping: u64,
     is_of_wall_time: bool,
+    /// Samples of other recorders of what ours has, too.
+    repeated: u64,
     /// Samples `jdk.CPUTimeSample` that were left out of the CPU time of files with
     /// `jdk.ExecutionSample`.
     second_kind: u64,
@@ -95,6 +98,7 @@ impl Collected {
     /// Remarks on the samples that were left out of what [`into_total`](Self::into_total) gave, for
     /// commands with `--event`.
     pub(crate) fn warn_left_out(&self) {
+        warn_repeated(std::slice::from_ref(self));
         if self.second_kind > 0 {
             output::warn(
                 "the recording holds jdk.ExecutionSample and jdk.CPUTimeSample; the first is used, --event jdk.CPUTimeSample takes the other",
@@ -224,6 +228,7 @@ impl Collected {
         self.terms.add(chunk.samples_seen, chunk.terms);
         self.counters.add(chunk.file, chunk.stats);
         self.sleeping += chunk.sleeping;
+        self.repeated += chunk.repeated;
         self.is_of_wall_time |= chunk.is_of_wall_time;
         self.interval_nanos = self.interval_nanos.or(chunk.interval_nanos);
         self.interval_guessed |= chunk.interval_guessed;
@@ -251,26 +256,53 @@ pub(crate) fn collect(
     Ok(collected)
 }
 
+/// Says in one line what was left out, as our recordings have it, too.
+pub(crate) fn warn_repeated(all: &[Collected]) {
+    let repeated = all.iter().map(|collected| collected.repeated).sum();
+    if repeated > 0 {
+        output::warn(&format!(
+            "left out: {} of another recorder, as ctxagent recorded the same of this process then",
+            text::count(repeated, "sample")
+        ));
+    }
+}
+
 /// Sums up for each of the queries, without a check that they make sense. Reads the files once, and
-/// again if they have scopes that label other events.
+/// again if they have scopes that label other events, or two recorders had one process.
 pub(crate) fn collect_each(
     files: &[PathBuf],
     queries: &[Query],
     output: &Output,
 ) -> Result<(Vec<Collected>, Outcome), Failure> {
     let search = ScopeSearch::new(files, queries);
+    let recorders = RecorderSearch::default();
     let collected = pass(files, queries, output, |file, chunk| {
+        recorders.add(file, chunk);
         if search.add(file, chunk) {
             return Vec::new(); // there will be another pass
         }
-        collect_chunk_each(file, chunk, queries, None)
+        collect_chunk_each(file, chunk, queries, &OtherChunks::default())
     })?;
-    if !search.has_found() {
+    let own_times = recorders.into_own_times();
+    let has_scopes = search.has_found();
+    if own_times.is_none() && !has_scopes {
         return Ok(collected);
     }
-    let scopes = search.into_index(&collected.1).map(Arc::new);
+    if files.iter().any(|file| input::is_stdin(file)) {
+        output::warn(
+            "two recorders had this process, so its CPU time, allocations and waits may count twice; stdin cannot be read again, give the file",
+        );
+        return Ok(collected);
+    }
+    let scopes = has_scopes
+        .then(|| search.into_index(&collected.1))
+        .flatten();
+    let others = OtherChunks {
+        scopes: scopes.map(Arc::new),
+        own_times,
+    };
     pass(files, queries, output, |file, chunk| {
-        collect_chunk_each(file, chunk, queries, scopes.as_ref())
+        collect_chunk_each(file, chunk, queries, &others)
     })
 }
 

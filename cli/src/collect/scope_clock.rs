@@ -8,6 +8,8 @@ use jfr_format::read::ParsedChunk;
 
 /// JVMs start no closer than this with one process id.
 const MAX_START_DIFFERENCE_MILLIS: u64 = 1_000;
+/// The JDK's recorder takes the end of the initialisation for the start.
+const MAX_INITIALISATION_MILLIS: u64 = 10_000;
 
 /// Beyond the readings the clocks drift apart by less than one in so many: Linux corrects its clock
 /// by 500 millionths at most.
@@ -48,6 +50,24 @@ impl Process {
     /// Whether another recorder's chunk names this process.
     pub(super) fn is_named_in(self, chunk: &ParsedChunk<'_>) -> bool {
         Self::of(chunk).is_some_and(|other| self.has_pid_of(other))
+    }
+
+    /// Whether another recorder's chunk can be of this process. Containers share process ids, so
+    /// the time of the start counts, too; a busy machine initialises a JVM slowly.
+    pub(super) fn may_be(self, other: Self) -> bool {
+        let difference = self.start_millis.abs_diff(other.start_millis);
+        self.has_pid_of(other) && difference <= MAX_INITIALISATION_MILLIS
+    }
+
+    /// What processes are put in order by.
+    pub(super) fn order(self) -> (i64, i64) {
+        (self.pid, self.start_millis)
+    }
+
+    /// Whether it is in front of all that [`Self::may_be`] another one.
+    pub(super) fn is_before_any(self, other: Self) -> bool {
+        let limit = i64::try_from(MAX_INITIALISATION_MILLIS).unwrap_or(i64::MAX);
+        self.order() < (other.pid, other.start_millis.saturating_sub(limit))
     }
 
     pub(crate) fn has_pid_of(self, other: Self) -> bool {

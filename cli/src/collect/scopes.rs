@@ -373,7 +373,7 @@ fn bits(set: u8) -> impl Iterator<Item = usize> {
 }
 
 /// Spans of chunks that follow each other as one.
-fn joined(mut spans: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+pub(super) fn joined(mut spans: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
     spans.sort_unstable();
     let mut all: Vec<(i64, i64)> = Vec::new();
     for (begin, end) in spans {

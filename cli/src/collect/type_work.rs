@@ -63,6 +63,8 @@ pub(super) struct TypeWork<'c> {
     /// The labels of any name.
     labels: Vec<(Arc<str>, Source)>,
     moments: bool,
+    /// When our recordings have the same, so that its samples do not count.
+    pub(super) repeats: &'c [(i64, i64)],
     pub(super) terms: Vec<Source>,
     total: Sum,
     not_java: [Sum; 4],
@@ -125,6 +127,7 @@ impl<'c> TypeWork<'c> {
             attribute_keys,
             labels,
             moments: query.moments,
+            repeats: &[],
             terms: query
                 .filter
                 .terms

@@ -236,6 +236,9 @@ pub(super) fn read(
         process: ProcessFacts::default(),
         numeric: args.numeric.clone(),
     };
+    if queries.len() > 1 {
+        collect::warn_repeated(&collected);
+    }
     let mut first_failure = None;
     for (collected, query) in collected.into_iter().zip(&queries) {
         if let Some((start, end)) = collected.span_nanos() {

@@ -6,6 +6,7 @@ mod calls;
 #[allow(dead_code, reason = "shared, each test uses its part")]
 #[path = "../common/mod.rs"]
 mod common;
+mod csv;
 mod firefox;
 mod joined;
 mod labels;

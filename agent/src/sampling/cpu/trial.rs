@@ -17,15 +17,13 @@ use std::time::Duration;
 const ENOUGH: u32 = 2;
 /// The engine does not work if so many do not, though the thread kept its CPU all the time.
 const TOO_MANY: u32 = 3;
-/// Probes of the trial, at most: on a busy machine the thread loses its CPU again and again.
-const TRIES: u32 = 200;
-/// How long the trial takes, at most.
-const LIMIT_NS: u64 = 5_000_000_000;
+/// How long the trial takes, at most: on a busy machine the thread loses its CPU again and again.
+const LIMIT_NS: u64 = 10_000_000_000;
 /// The weight of a probe that takes no sample: on a busy machine it meets other threads as well.
 const TRIAL: u32 = 0;
 /// Time to the next probe.
 const DELAY_NS: u64 = 40_000;
-/// A probe that met this thread has come after so long.
+/// A timer that has not expired after so long is waited for without the CPU.
 const PATIENCE_NS: u64 = 500_000;
 /// Time between two looks for a signal that another thread takes, once it has a CPU.
 const STEP: Duration = Duration::from_millis(1);
@@ -44,15 +42,40 @@ pub(super) fn run(
         .map_err(|error| format!("no timer for CPU {cpu} ({error})"))?;
     let probe = probes.probe(0).ok_or("no such timer")?;
     probe.timer.store(timer.id_plus_one(), Relaxed);
-    let result = meet(table, probes, place);
+    let result = meet(table, probes, place, &timer);
     probe.timer.store(0, Relaxed);
     drop(timer);
     result
 }
 
-fn meet(table: &ProbeTable, probes: &CpuProbes, place: ProbePlace) -> Result<(), String> {
+/// What a probe tells of the kernel.
+#[derive(Debug, PartialEq)]
+enum Evidence {
+    /// It met the thread that its timer met.
+    Works,
+    /// Its timer expired while the thread had its CPU, and another thread got the signal.
+    Fails,
+    /// The thread lost its CPU, or its timer was late, as on a virtual machine that stood still.
+    Nothing,
+}
+
+/// `has_stayed`: the thread had its CPU until now. `has_expired`: so has the timer, by now.
+fn evidence(is_met: bool, has_expired: bool, has_stayed: bool) -> Evidence {
+    match (is_met, has_expired && has_stayed) {
+        (true, _) => Evidence::Works,
+        (false, true) => Evidence::Fails,
+        (false, false) => Evidence::Nothing,
+    }
+}
+
+fn meet(
+    table: &ProbeTable,
+    probes: &CpuProbes,
+    place: ProbePlace,
+    timer: &ProcessTimer,
+) -> Result<(), String> {
     let (begin_ns, mut met, mut missed) = (monotonic_nanos(), 0, 0);
-    for _ in 0..TRIES {
+    while monotonic_nanos() - begin_ns < LIMIT_NS {
         let (before, switches) = (probes.met_agent.load(Relaxed), context_switches());
         if !table.arm_one(place, monotonic_nanos() + DELAY_NS, TRIAL) {
             return Err("a timer cannot be armed".into());
@@ -61,15 +84,18 @@ fn meet(table: &ProbeTable, probes: &CpuProbes, place: ProbePlace) -> Result<(),
         while !table.is_disarmed(place) && monotonic_nanos() < end_ns {
             hint::spin_loop();
         }
+        // In this order: a timer that expires in between proves nothing.
+        let has_expired = table.is_disarmed(place) || timer.has_expired();
         let has_stayed = context_switches() == switches;
         // The timer has one signal: its next probe waits for it.
         while !table.is_disarmed(place) && monotonic_nanos() - begin_ns < LIMIT_NS {
             std::thread::park_timeout(STEP);
         }
-        if probes.met_agent.load(Relaxed) > before {
-            met += 1;
-        } else if has_stayed {
-            missed += 1;
+        let is_met = probes.met_agent.load(Relaxed) > before;
+        match evidence(is_met, has_expired, has_stayed) {
+            Evidence::Works => met += 1,
+            Evidence::Fails => missed += 1,
+            Evidence::Nothing => {}
         }
         if met >= ENOUGH {
             return Ok(());
@@ -81,9 +107,25 @@ fn meet(table: &ProbeTable, probes: &CpuProbes, place: ProbePlace) -> Result<(),
                     .into(),
             );
         }
-        if monotonic_nanos() - begin_ns >= LIMIT_NS {
-            break;
-        }
     }
     Err("the machine is too busy to try the timers per CPU".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timer_that_is_late_is_no_proof_against_the_kernel() {
+        assert_eq!(evidence(false, false, true), Evidence::Nothing);
+        assert_eq!(evidence(false, true, false), Evidence::Nothing);
+        assert_eq!(evidence(false, true, true), Evidence::Fails);
+        assert_eq!(evidence(true, false, false), Evidence::Works);
+    }
+
+    #[test]
+    fn expired_timer_is_known() {
+        let timer = ProcessTimer::create(libc::SIGWINCH, 0).expect("a timer");
+        assert!(timer.has_expired(), "not armed");
+    }
 }
