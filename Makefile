@@ -11,7 +11,7 @@ help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 demo: ## a web shop under load for 20 s, then: which endpoint and which tenant burnt the CPU
-test: ## the tests, on JDK 21 what does not read the VM; JDKS=all: all on every JDK, as in CI. Last line "N passed, N failed"
+test: ## the tests; JDKS=all: every one on every JDK, as in CI. The last line is "N passed, N failed"
 test-rust: ## unit and property tests in Rust
 test-java: ## tests of the Java API, on every JDK, with the agent and without
 test-e2e: ## real JVMs with the agent, one process per test

@@ -2,7 +2,7 @@
 # Runs the tests: every one on JDK 21, and on 17 and 25 what reads the VM. Ends with "N passed, N
 # failed"; exit code 0 only if nothing failed.
 #   scripts/test.sh [all|rust|java|e2e]
-#   JDKS=all                    every test on every JDK, and the long loops at full size: what CI runs
+#   JDKS=all                    every test on every JDK, the long loops at full size, as in CI
 #   scripts/test.sh aarch64     unit tests of the signal-handler crates as aarch64 code, under qemu,
 #                               and whether the agent compiles for it; not among all. Needs
 #                               rustup target add aarch64-unknown-linux-gnu
@@ -92,7 +92,7 @@ count_java_tests() {
     $(sum '^Tests run: \([0-9]*\),  Failures: [0-9]*$' "$log")))
   [[ $code -eq 0 ]] || java_failures "$log"
   # Tests that fail in Gradle are in its reports.
-  ! grep -q ' > .* FAILED$' "$log" || code=0
+  if grep -q ' > .* FAILED$' "$log"; then code=0; fi
   count java $((ran - bad)) "$bad" "$code"
 }
 

@@ -341,107 +341,106 @@ fn any_text_gives_a_result_or_a_printable_error() {
     }
 }
 
-/// What the user gave, and texts that the answer must have.
-type Refusal = (&'static str, &'static [&'static str]);
+/// What the user gives, and texts that the answer has.
+const REFUSALS: &[(&str, &[&str])] = &[
+    ("strat", &["'strat' is unknown", "did you mean 'start'?"]),
+    (
+        "start,interval=10ms,interval=10ms",
+        &["'interval' is given twice"],
+    ),
+    ("=", &["'=' without an option's name"]),
+    (
+        "start,interval=0",
+        &["'interval' cannot be '0'", "allowed: 1ms to 1s"],
+    ),
+    (
+        "start,interval=1ns",
+        &["'interval' cannot be '1ns'", "allowed: 1ms to 1s"],
+    ),
+    ("start,interval=-10ms", &["'-10ms'", "allowed: 1ms to 1s"]),
+    (
+        "start,interval=99999999999999999999s",
+        &["'interval'", "allowed: 1ms to 1s"],
+    ),
+    ("start,interval=1.5ms", &["'1.5ms'", "whole numbers"]),
+    ("start,interval=10ks", &["'10ks'", "ns, us, ms, s"]),
+    (
+        "start,event=cache-misses",
+        &[
+            "'event' cannot be 'cache-misses'",
+            "allowed: cpu, wall, alloc, lock",
+        ],
+    ),
+    (
+        "start,event=wall,interval=20ms",
+        &["'interval'", "wall=50ms"],
+    ),
+    (
+        "start,flamegraph,file=cpu.jfr",
+        &["'flamegraph'", "ctxjfr flame"],
+    ),
+    (
+        "start,filter=tenant==acme",
+        &[
+            "'filter' cannot be 'tenant==acme'",
+            "did you mean 'tenant=acme'?",
+        ],
+    ),
+    ("start,filter=tenant:acme", &["did you mean 'tenant=acme'?"]),
+    ("start,filter=tenant=*", &["did you mean 'tenant'?"]),
+    (
+        "start,filter=jdk.GCPhasePause",
+        &[
+            "conditions are on attributes",
+            "RecordingContextFilter.forType",
+        ],
+    ),
+    (
+        "start,wall,wallthreads=context,filter=@none",
+        &["'@none' leaves out every"],
+    ),
+    ("start,filter=!tenant", &["'not' is not supported"]),
+    ("start,ctx=a+b+c+d+e+f+g+h+i", &["'ctx'", "at most 8 names"]),
+    ("start,file=app-%q.jfr", &["'%q' is no pattern", "%p"]),
+    ("start,\nfile=x.jfr", &["control character U+000A"]),
+    ("start;file=a.jfr", &["items are separated by commas"]),
+    ("start,file=\"a.jfr\"", &["quotes are not taken off"]),
+    ("start,file=~/a.jfr", &["write the path in full"]),
+    ("start,log=stdout", &["stdout is the application's"]),
+    ("start,interval=10", &["did you mean '10ms'?"]),
+    ("start,ctx=a,b", &["if it belongs to 'ctx', join it with +"]),
+    ("start,ratelimit=wall:100", &["add 'wall' to 'event'"]),
+    (
+        "start,file=cpu.html",
+        &[
+            "the agent writes JFR, not .html",
+            "ctxjfr flame RECORDING.jfr -o OUT.html",
+        ],
+    ),
+    ("start,file=cpu-%p.SVG", &["JFR, not .svg", "ctxjfr flame"]),
+    (
+        "start,file=cpu.collapsed",
+        &[
+            "JFR, not .collapsed",
+            "ctxjfr convert RECORDING.jfr -o collapsed",
+        ],
+    ),
+    ("start,file=cpu.txt", &["JFR, not .txt", "ctxjfr report"]),
+    ("start,pprof", &["ctxjfr convert RECORDING.jfr -o pprof"]),
+    (
+        "start,file=cpu.pb.gz",
+        &["JFR, not .pb.gz", "convert RECORDING.jfr -o pprof"],
+    ),
+    ("start,loop=1m,file=app.jfr", &["needs %t or %n"]),
+    (
+        "status,interval=10ms",
+        &["'status' has no use for option 'interval'"],
+    ),
+];
 
 #[test]
 fn refusals_name_fault_and_remedy() {
-    let refusals: &[Refusal] = &[
-        ("strat", &["'strat' is unknown", "did you mean 'start'?"]),
-        (
-            "start,interval=10ms,interval=10ms",
-            &["'interval' is given twice"],
-        ),
-        ("=", &["'=' without an option's name"]),
-        (
-            "start,interval=0",
-            &["'interval' cannot be '0'", "allowed: 1ms to 1s"],
-        ),
-        (
-            "start,interval=1ns",
-            &["'interval' cannot be '1ns'", "allowed: 1ms to 1s"],
-        ),
-        ("start,interval=-10ms", &["'-10ms'", "allowed: 1ms to 1s"]),
-        (
-            "start,interval=99999999999999999999s",
-            &["'interval'", "allowed: 1ms to 1s"],
-        ),
-        ("start,interval=1.5ms", &["'1.5ms'", "whole numbers"]),
-        ("start,interval=10ks", &["'10ks'", "ns, us, ms, s"]),
-        (
-            "start,event=cache-misses",
-            &[
-                "'event' cannot be 'cache-misses'",
-                "allowed: cpu, wall, alloc, lock",
-            ],
-        ),
-        (
-            "start,event=wall,interval=20ms",
-            &["'interval'", "wall=50ms"],
-        ),
-        (
-            "start,flamegraph,file=cpu.jfr",
-            &["'flamegraph'", "ctxjfr flame"],
-        ),
-        (
-            "start,filter=tenant==acme",
-            &[
-                "'filter' cannot be 'tenant==acme'",
-                "did you mean 'tenant=acme'?",
-            ],
-        ),
-        ("start,filter=tenant:acme", &["did you mean 'tenant=acme'?"]),
-        ("start,filter=tenant=*", &["did you mean 'tenant'?"]),
-        (
-            "start,filter=jdk.GCPhasePause",
-            &[
-                "conditions are on attributes",
-                "RecordingContextFilter.forType",
-            ],
-        ),
-        (
-            "start,wall,wallthreads=context,filter=@none",
-            &["'@none' leaves out every"],
-        ),
-        ("start,filter=!tenant", &["'not' is not supported"]),
-        ("start,ctx=a+b+c+d+e+f+g+h+i", &["'ctx'", "at most 8 names"]),
-        ("start,file=app-%q.jfr", &["'%q' is no pattern", "%p"]),
-        ("start,\nfile=x.jfr", &["control character U+000A"]),
-        ("start;file=a.jfr", &["items are separated by commas"]),
-        ("start,file=\"a.jfr\"", &["quotes are not taken off"]),
-        ("start,file=~/a.jfr", &["write the path in full"]),
-        ("start,log=stdout", &["stdout is the application's"]),
-        ("start,interval=10", &["did you mean '10ms'?"]),
-        ("start,ctx=a,b", &["if it belongs to 'ctx', join it with +"]),
-        ("start,ratelimit=wall:100", &["add 'wall' to 'event'"]),
-        (
-            "start,file=cpu.html",
-            &[
-                "the agent writes JFR, not .html",
-                "ctxjfr flame RECORDING.jfr -o OUT.html",
-            ],
-        ),
-        ("start,file=cpu-%p.SVG", &["JFR, not .svg", "ctxjfr flame"]),
-        (
-            "start,file=cpu.collapsed",
-            &[
-                "JFR, not .collapsed",
-                "ctxjfr convert RECORDING.jfr -o collapsed",
-            ],
-        ),
-        ("start,file=cpu.txt", &["JFR, not .txt", "ctxjfr report"]),
-        ("start,pprof", &["ctxjfr convert RECORDING.jfr -o pprof"]),
-        (
-            "start,file=cpu.pb.gz",
-            &["JFR, not .pb.gz", "convert RECORDING.jfr -o pprof"],
-        ),
-        ("start,loop=1m,file=app.jfr", &["needs %t or %n"]),
-        (
-            "status,interval=10ms",
-            &["'status' has no use for option 'interval'"],
-        ),
-    ];
-    for (options, texts) in refusals {
+    for (options, texts) in REFUSALS {
         let message = error(options);
         for text in *texts {
             assert!(
