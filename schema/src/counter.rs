@@ -368,6 +368,9 @@ counters! {
     LockSeen = "lock.seen", Events, Recording;
     /// Lock contentions shorter than the option `lock` asks for.
     LockShort = "lock.short", Events, Recording;
+    /// Lock contentions that had begun before the recording, or before the end of a pause: nothing
+    /// else is known of them, and none is recorded.
+    LockBefore = "lock.before", Events, Recording;
     /// Lock contentions that a filter left out.
     LockFiltered = "lock.filtered", Events, Recording;
     /// Lock contentions lost: the queue to the writer was full, too many threads waited, or the
@@ -375,6 +378,9 @@ counters! {
     LockLost = "lock.lost", Events, Recording;
     /// Parks that took as long as the option `park` asks for.
     ParkSeen = "park.seen", Events, Recording;
+    /// Such parks that had begun before the recording, or before the end of a pause: none is
+    /// recorded.
+    ParkBefore = "park.before", Events, Recording;
     /// Such parks that a filter left out.
     ParkFiltered = "park.filtered", Events, Recording;
     /// Such parks left out by `ratelimit`; others stand for them.

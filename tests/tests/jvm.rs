@@ -30,6 +30,7 @@ mod observe;
 mod page_commands;
 mod pause;
 mod per_cpu;
+mod places;
 mod propagation;
 mod propagation_beside;
 mod recipes;

@@ -108,6 +108,7 @@ fn no_contention_or_gc_events_while_paused() {
         let get = |name: &str| totals.get(name).copied().unwrap_or(0);
         let waits = get("lock.written") + get("lock.short");
         assert_eq!(get("lock.seen"), waits, "{totals:?}");
+        assert!(get("lock.before") >= 2, "across and ended: {totals:?}");
         assert_eq!(get("gc.seen"), get("gc.written"), "{totals:?}");
     }
 }

@@ -8,9 +8,11 @@
 //! published, or says why not; no loop is longer than [`PROBE_LIMIT`].
 
 use crate::layout::{
-    ATTRIBUTE_SLOTS, Block, DETACHED_ID, FLAG_FOREIGN_CLOSE, PROBE_LIMIT, RAW_BYTES,
+    ATTRIBUTE_SLOTS, Block, DETACHED_ID, FLAG_FOREIGN_CLOSE, FLAGS_REACH, PROBE_LIMIT, RAW_BYTES,
+    REACH_SHIFT,
 };
 use crate::origin::Scope;
+use crate::places::FurtherPlaces;
 use crate::seeded_faults::{self, Fault};
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -168,7 +170,8 @@ fn clear(block: &Block) {
     for id in &block.ids {
         id.store(0, Relaxed);
     }
-    block.flags.store(0, Relaxed);
+    // The reach stays: another thread may need it.
+    block.flags.fetch_and(FLAGS_REACH, Relaxed);
     block.origin.carried.store(0, Relaxed);
     block.raw_used.store(0, Relaxed);
     block.event_mask.store(0, Relaxed);
@@ -291,24 +294,36 @@ impl BlockTable {
         found
     }
 
-    /// The block whose owner is `tid`: the first match in its probe window.
+    /// The block whose owner is `tid`.
     fn find(&self, tid: i64) -> Option<&'static Block> {
         if tid == 0 {
             return None; // 0 marks free blocks
         }
+        let preferred = self.at(tid.cast_unsigned())?;
+        // Acquire: pairs with the Release that frees a block, see `release`.
+        let is_owner = |block: &Block| {
+            block.owner.load(Acquire) == tid || seeded_faults::is(Fault::OwnerIgnored)
+        };
+        if is_owner(preferred) {
+            return Some(preferred);
+        }
+        // Relaxed: `tid` itself set its bit, before it took the block.
+        let reach = preferred.flags.load(Relaxed) >> REACH_SHIFT;
+        let further = FurtherPlaces::of(tid).take_while(|&(class, _)| reach >> class & 0xff != 0);
+        further
+            .filter(|&(class, _)| reach >> class & 1 != 0)
+            .filter_map(|(_, place)| self.at(place))
+            .find(|block| is_owner(block))
+    }
+
+    /// The block at a place.
+    fn at(&self, place: u64) -> Option<&'static Block> {
         let mask = self.blocks.len().wrapping_sub(1);
         #[expect(
-            clippy::cast_sign_loss,
             clippy::cast_possible_truncation,
-            reason = "only the low bits choose the slot"
+            reason = "only the low bits choose the block"
         )]
-        let start = tid as usize;
-        (0..PROBE_LIMIT).find_map(|i| {
-            let block = self.blocks.get(start.wrapping_add(i) & mask)?;
-            // Acquire: pairs with the Release that frees a block, see `release`.
-            (block.owner.load(Acquire) == tid || seeded_faults::is(Fault::OwnerIgnored))
-                .then_some(block)
-        })
+        self.blocks.get(place as usize & mask)
     }
 }
 
@@ -334,6 +349,29 @@ fn copy(block: &Block, into: &mut Values) -> ReadOutcome {
 
 #[cfg(test)]
 impl BlockTable {
+    /// Takes a block for a thread, as `BlockAllocator.claimNear` in Java does.
+    pub(crate) fn claim(&self, tid: i64) -> bool {
+        let take = |block: &Block| {
+            let taken = block.owner.compare_exchange(0, tid, Acquire, Relaxed);
+            taken.is_ok()
+        };
+        let preferred = &self.at(tid.cast_unsigned()).expect("a block");
+        take(preferred)
+            || FurtherPlaces::of(tid).any(|(class, place)| {
+                let block = self.at(place).expect("a block");
+                if block.owner.load(Relaxed) != 0 {
+                    return false;
+                }
+                let reach = 1 << (REACH_SHIFT + class);
+                preferred.flags.fetch_or(reach, Relaxed);
+                take(block)
+            })
+    }
+
+    pub(crate) fn has(&self, tid: i64) -> bool {
+        self.find(tid).is_some()
+    }
+
     pub(crate) fn block_at(&self, slot: usize) -> &'static Block {
         &self.blocks[slot]
     }
@@ -383,7 +421,7 @@ mod tests {
 
     #[test]
     fn carried_values_are_detached_once_their_origin_closed_long_ago() {
-        let t = table(64);
+        let t = table(256);
         carried(&t, 1);
         t.detach_after(30);
         assert_eq!(
@@ -397,7 +435,7 @@ mod tests {
 
     #[test]
     fn origin_that_is_open_or_closed_just_now_detaches_nothing() {
-        let t = table(64);
+        let t = table(256);
         carried(&t, 0);
         t.detach_after(30);
         let since = || t.blocks[7].origin.carried.load(Relaxed) >> 32;
@@ -420,7 +458,7 @@ mod tests {
     /// A context of the next task is not taken for that of the last one.
     #[test]
     fn values_of_another_activation_are_not_detached() {
-        let t = table(64);
+        let t = table(256);
         carried(&t, 1);
         t.detach_after(30);
         t.blocks[7].ids[0].store_of(11, 94);
@@ -428,8 +466,8 @@ mod tests {
     }
 
     #[test]
-    fn table_size_is_a_power_of_two_and_at_least_a_probe_window() {
-        let odd: Vec<Block> = (0..48).map(|_| zeroed()).collect();
+    fn table_size_is_a_power_of_two_and_at_least_the_places_of_a_thread() {
+        let odd: Vec<Block> = (0..384).map(|_| zeroed()).collect();
         assert!(BlockTable::new(Box::leak(odd.into_boxed_slice())).is_none());
         let small: Vec<Block> = (0..16).map(|_| zeroed()).collect();
         assert!(BlockTable::new(Box::leak(small.into_boxed_slice())).is_none());
@@ -437,21 +475,24 @@ mod tests {
     }
 
     #[test]
-    fn probe_window_ends_at_its_last_slot() {
-        let t = table(64);
-        install(&t, (7 + PROBE_LIMIT - 1) % 64, 7, [1, 2, 3, 4, 5, 6, 7, 8]);
+    fn block_is_found_as_far_as_the_preferred_one_says() {
         let mut v = Values::default();
-        assert_eq!(t.read(7, &mut v), ReadOutcome::Values);
-        assert_eq!(v.ids, [1, 2, 3, 4, 5, 6, 7, 8]);
-        let t = table(64);
-        install(&t, (7 + PROBE_LIMIT) % 64, 7, [1; 8]);
-        assert_eq!(t.read(7, &mut v), ReadOutcome::Nothing);
+        let t = table(1 << 16);
+        for (class, place) in FurtherPlaces::of(7) {
+            let place = usize::try_from(place).expect("64 bits") % t.len();
+            install(&t, place, 7, [1, 2, 3, 4, 5, 6, 7, 8]);
+            t.blocks[7].flags.store(1 << (REACH_SHIFT + class), Relaxed);
+            assert_eq!(t.read(7, &mut v), ReadOutcome::Values, "{class}");
+            t.blocks[7].flags.store(!FLAGS_REACH, Relaxed);
+            assert_eq!(t.read(7, &mut v), ReadOutcome::Nothing, "{class}");
+            install(&t, place, 0, [0; 8]);
+        }
     }
 
     #[test]
     fn another_threads_block_is_never_read() {
-        let t = table(64);
-        install(&t, 7, 71, [9; 8]);
+        let t = table(256);
+        install(&t, 7, 7 + 256, [9; 8]);
         assert_eq!(t.read(7, &mut Values::default()), ReadOutcome::Nothing);
         assert_eq!(
             t.read(0, &mut Values::default()),
@@ -462,7 +503,7 @@ mod tests {
 
     #[test]
     fn an_odd_sequence_or_a_foreign_close_hides_the_values() {
-        let t = table(64);
+        let t = table(256);
         install(&t, 3, 3, [1; 8]);
         t.blocks[3].seq.store(5, Relaxed);
         assert_eq!(t.read(3, &mut Values::default()), ReadOutcome::Torn);
@@ -477,9 +518,9 @@ mod tests {
 
     #[test]
     fn evict_frees_the_block_of_its_thread_once() {
-        let t = table(64);
+        let t = table(256);
         install(&t, 3, 3, [1; 8]);
-        install(&t, 4, 67, [2; 8]);
+        install(&t, 67, 67, [2; 8]);
         let mut owners = Vec::new();
         t.for_each_owner(|tid| owners.push(tid));
         assert_eq!(owners, [3, 67]);
@@ -495,7 +536,7 @@ mod tests {
 
     /// The handler's view before, between and after `steps`, from a block that shows `[1; 8]`.
     fn seen_between(steps: &[Step]) -> Vec<(ReadOutcome, [u32; ATTRIBUTE_SLOTS])> {
-        let t = table(64);
+        let t = table(256);
         install(&t, 3, 3, [1; 8]);
         let read = || {
             let mut values = Values::default();
@@ -539,7 +580,7 @@ mod tests {
 
     #[test]
     fn remote_read_takes_published_values_only() {
-        let t = table(64);
+        let t = table(256);
         install(&t, 3, 3, [1; 8]);
         let read = |tid| {
             let mut values = Values {
@@ -567,8 +608,18 @@ mod tests {
     }
 
     #[test]
+    fn reach_of_a_place_stays_when_its_block_is_freed() {
+        let t = table(256);
+        let size = i64::try_from(t.len()).expect("small");
+        assert!(t.claim(3) && t.claim(3 + size));
+        assert!(t.release(3));
+        assert!(t.has(3 + size), "found by the reach of block 3");
+        assert!(t.claim(3) && t.evict(3) && t.has(3 + size));
+    }
+
+    #[test]
     fn release_leaves_a_free_clean_block_and_keeps_the_serial() {
-        let t = table(64);
+        let t = table(256);
         install(&t, 3, 3, [1; 8]);
         t.blocks[3].next_serial.store(40, Relaxed);
         assert!(t.release(3));

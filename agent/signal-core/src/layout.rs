@@ -25,9 +25,8 @@ pub const ATTRIBUTE_SLOTS: usize = if cfg!(loom) {
 };
 /// Bytes of the raw area of a block: values that are not interned lie there, as UTF-8 or packed.
 pub const RAW_BYTES: usize = if cfg!(loom) { 8 } else { 64 };
-/// Slots of the probe window, in which a thread's block lies: from its preferred slot, `tid & (N -
-/// 1)`, on.
-pub const PROBE_LIMIT: usize = if cfg!(loom) { 2 } else { 32 };
+/// Places where a thread's block can be, see [`crate::places`]. A power of two.
+pub const PROBE_LIMIT: usize = if cfg!(loom) { 2 } else { 256 };
 /// Value id of a value that the full dictionary did not take: shown as `(other)`.
 pub const OVERFLOW_ID: u32 = u32::MAX;
 /// Value id of a value that a task carries whose request has ended: shown as `(detached)`. Java does
@@ -42,7 +41,12 @@ pub const HEX_BIT: u32 = 1 << 16;
 /// `flags`, bit 8: another thread closed a scope of this one; no context until the owner has
 /// repaired it.
 pub const FLAG_FOREIGN_CLOSE: u32 = 1 << 8;
-// `flags`, bits 0..7 and 16..31 belong to Java: slots of recorded scopes, sticky owner, affinity
+/// `flags`, the bits of a block's reach, see [`crate::places`]: any thread sets one, nobody clears
+/// it. They belong to the place, not to the owner of the block.
+pub const FLAGS_REACH: u32 = 0xff << REACH_SHIFT;
+/// The lowest of them.
+pub const REACH_SHIFT: u32 = 16;
+// `flags`, bits 0..7 and 24..31 belong to Java: slots of recorded scopes, sticky owner or affinity
 // tag. A negative `owner` is a block that a thread takes over from one that has ended.
 
 /// In a stamp: a scope below has ended. Serials are even.
@@ -232,8 +236,8 @@ mod tests {
         let raw_bit = 1_i64 << 31;
         let overflow = i64::from(u32::MAX);
         let expected = [
-            192, 0, 32, 0, 8, 12, 64, 16, 20, 128, 64, raw_bit, overflow, 0, 0, 32, 24, 40, 48, 56,
-            65_536, 28,
+            192, 0, 256, 0, 8, 12, 64, 16, 20, 128, 64, raw_bit, overflow, 0, 0, 32, 24, 40, 48,
+            56, 65_536, 28,
         ];
         assert_eq!(numbers(), expected);
     }

@@ -28,6 +28,7 @@ pub mod java_thread;
 pub mod layout;
 pub mod lost_weights;
 mod origin;
+pub mod places;
 pub mod random;
 pub mod record;
 pub mod seeded_faults;

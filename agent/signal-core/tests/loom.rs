@@ -20,7 +20,8 @@ use loom::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 use loom::sync::atomic::fence;
 use loom::thread;
 use signal_core::block::{BlockTable, ReadOutcome, Values};
-use signal_core::layout::{Block, PROBE_LIMIT};
+use signal_core::layout::{Block, PROBE_LIMIT, REACH_SHIFT};
+use signal_core::places::FurtherPlaces;
 
 /// One writer's bug.
 #[derive(Clone, Copy, PartialEq)]
@@ -88,16 +89,26 @@ fn publish_word(block: &Block, slot: usize, id: u32, bug: Bug) {
     fence(Release);
 }
 
-/// `Slab.acquire`: the first free place.
+/// `BlockAllocator.claimNear`: the first free place.
 fn acquire(blocks: &'static [Block], tid: i64) -> Option<&'static Block> {
-    (0..PROBE_LIMIT).find_map(|i| {
-        let block = &blocks[(usize::try_from(tid).expect("positive") + i) % blocks.len()];
-        let free = block.owner.load(Relaxed) == 0
+    let at = |place: u64| &blocks[usize::try_from(place).expect("small") % blocks.len()];
+    let take = |block: &Block| {
+        block.owner.load(Relaxed) == 0
             && block
                 .owner
                 .compare_exchange(0, tid, AcqRel, Relaxed)
-                .is_ok();
-        free.then_some(block)
+                .is_ok()
+    };
+    let preferred = at(tid.cast_unsigned());
+    if take(preferred) {
+        return Some(preferred);
+    }
+    FurtherPlaces::of(tid).find_map(|(class, place)| {
+        preferred
+            .flags
+            .fetch_or(1 << (REACH_SHIFT + class), Relaxed);
+        let block = at(place);
+        take(block).then_some(block)
     })
 }
 

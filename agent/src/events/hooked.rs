@@ -85,8 +85,11 @@ impl HookedEvents {
             hash: blocker.and_then(hash).unwrap_or(0),
             weight,
         };
-        if context.nanos.saturating_sub(nanos) >= self.since_nanos.load(Relaxed) {
+        let since_nanos = self.since_nanos.load(Relaxed);
+        if context.nanos.saturating_sub(nanos) >= since_nanos {
             queue(context, &PARK, &self.parks, blocker, payload);
+        } else if context.nanos >= since_nanos {
+            context.queue.handler.counters.add(Counter::ParkBefore);
         }
     }
 

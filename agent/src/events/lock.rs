@@ -52,13 +52,17 @@ impl PendingWaits {
 
     /// Notes the start of a wait; `false` if the table is full.
     fn begins(&self, tid: i64, begin: WaitBegin) -> bool {
-        if self.count.load(Relaxed) >= MAX_WAITING {
+        if self.is_full() {
             return false;
         }
         if self.since.insert(tid, begin).is_none() {
             self.count.fetch_add(1, Relaxed);
         }
         true
+    }
+
+    fn is_full(&self) -> bool {
+        self.count.load(Relaxed) >= MAX_WAITING
     }
 
     /// The start of the thread's wait, if it was noted since the events were enabled.
@@ -142,7 +146,11 @@ impl LockEvents {
         let counters = &queue.handler.counters;
         let tid = queue.current_thread().logical_tid;
         let Some(begin) = self.waits.ends(tid) else {
-            return; // started before the recording, or before a pause
+            // That of a full table is counted as lost.
+            if !self.waits.is_full() {
+                counters.add(Counter::LockBefore);
+            }
+            return;
         };
         counters.add(Counter::LockSeen);
         let nanos = context.nanos.saturating_sub(begin.nanos);

@@ -249,12 +249,13 @@ impl Pipeline {
     }
 }
 
-/// Start and duration of something that took `nanos`. If it started before the file, it starts with
-/// the file and keeps its duration.
+/// Start and duration of something that took `nanos`. Of what started before the file, the file has
+/// the part that lies in it: else it would end where nothing has happened yet.
 fn span(clock: Clock, begin_nanos: u64, nanos: u64) -> (Ticks, Ticks) {
+    let before = clock.start_monotonic_nanos.saturating_sub(begin_nanos);
     (
         clock.ticks(begin_nanos),
-        Ticks::of(Duration::from_nanos(nanos)),
+        Ticks::of(Duration::from_nanos(nanos.saturating_sub(before))),
     )
 }
 
@@ -263,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_from_before_the_file_keeps_its_duration() {
+    fn a_wait_from_before_the_file_ends_when_it_ended() {
         const SECOND: u64 = 1_000_000_000;
         let clock = Clock {
             start_epoch_nanos: 0,
@@ -272,7 +273,7 @@ mod tests {
         let micros = |seconds| Ticks(seconds * Ticks::PER_SECOND);
         // It ended ten seconds after the file began.
         let of_a_minute = span(clock, 50 * SECOND, 60 * SECOND);
-        assert_eq!(of_a_minute, (Ticks(0), micros(60)));
+        assert_eq!(of_a_minute, (Ticks(0), micros(10)));
         let of_a_second = span(clock, 109 * SECOND, SECOND);
         assert_eq!(of_a_second, (micros(9), micros(1)));
     }

@@ -157,7 +157,7 @@ pub(super) fn handler_in_turn() -> (MutexGuard<'static, ()>, &'static HandlerSta
 /// With records by this many OS thread ids.
 pub(crate) fn new_handler_state(tids: usize) -> HandlerState {
     // SAFETY: blocks and records are atomics only; zero is valid and free.
-    let blocks: Vec<Block> = (0..64).map(|_| unsafe { core::mem::zeroed() }).collect();
+    let blocks: Vec<Block> = (0..256).map(|_| unsafe { core::mem::zeroed() }).collect();
     // SAFETY: as above.
     let records: Vec<ThreadRecord> = (0..RECORDS)
         .map(|_| unsafe { core::mem::zeroed() })

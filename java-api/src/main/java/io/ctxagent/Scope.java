@@ -40,7 +40,7 @@ abstract class Scope {
         long b = Slab.NONE;
         if (on) {
             key = CurrentThread.key();
-            b = Slab.place(key, 0);
+            b = Slab.preferred(key);
             if (!Slab.isReady(b, key)) {
                 b = CurrentBlock.forWriting(key);
             }

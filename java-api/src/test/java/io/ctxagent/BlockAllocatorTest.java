@@ -41,7 +41,7 @@ public class BlockAllocatorTest extends ContextTestCase {
             comeAndGo();
             long block = blockOfThis();
             assertNotEquals(Slab.NONE, block);
-            assertEquals(Slab.place(CurrentThread.key(), 0), block);
+            assertEquals(Slab.preferred(CurrentThread.key()), block);
             assertEquals(
                     0,
                     Slab.ids(block, 0)

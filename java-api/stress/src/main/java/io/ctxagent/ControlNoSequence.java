@@ -14,7 +14,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 @JCStressMeta(WholeOrNothing.class)
 @State
 public class ControlNoSequence {
-    private static final long BLOCK = Slab.place(BlockLayout.BLOCKS / 2, 0);
+    private static final long BLOCK = Slab.preferred(BlockLayout.BLOCKS / 2);
 
     /** Writes both ids. */
     @Actor

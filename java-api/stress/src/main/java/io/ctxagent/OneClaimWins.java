@@ -25,7 +25,7 @@ import org.openjdk.jcstress.infra.results.ZZZ_Result;
 public class OneClaimWins {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
-    private final long block = Slab.place(NEXT.getAndIncrement(), 0);
+    private final long block = Slab.preferred(NEXT.getAndIncrement());
     private boolean first;
     private boolean second;
 

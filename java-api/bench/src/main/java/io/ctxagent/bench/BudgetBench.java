@@ -85,14 +85,14 @@ public class BudgetBench {
         }
         // A block that no thread has: the floors' own.
         long key = CurrentThread.key();
-        Memory.putLong(Slab.place(key, BlockLayout.BLOCKS / 2), BlockLayout.OWNER, key);
+        Memory.putLong(Slab.preferred(key + BlockLayout.BLOCKS / 2), BlockLayout.OWNER, key);
     }
 
     // ---- floors ---------------------------------------------------------------------------------
 
     private static long find() {
         long key = CurrentThread.key();
-        long block = Slab.place(key, BlockLayout.BLOCKS / 2);
+        long block = Slab.preferred(key + BlockLayout.BLOCKS / 2);
         if (Memory.getLong(block, BlockLayout.OWNER) != key) {
             throw new IllegalStateException();
         }

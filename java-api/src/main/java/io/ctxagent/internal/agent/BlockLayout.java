@@ -9,7 +9,7 @@ public final class BlockLayout {
     public static final int SLOTS = Layout.SLOTS;
     /** Number of blocks, a power of two. */
     public static final int BLOCKS;
-    /** Places that are tried for a key, from its own one on. */
+    /** Places that are tried for a key. */
     public static final int PROBE_LIMIT;
     /** Bytes of a block. */
     public static final int STRIDE;

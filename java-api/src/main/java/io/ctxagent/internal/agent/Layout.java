@@ -13,7 +13,7 @@ public final class Layout {
     public final int stride;
     /** Number of blocks, a power of two. */
     public final int blocks;
-    /** Places that are tried for a key, from its own one on. */
+    /** Places that are tried for a key. */
     public final int probeLimit;
 
     public final int owner;

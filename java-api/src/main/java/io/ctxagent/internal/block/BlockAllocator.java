@@ -10,25 +10,29 @@ import io.ctxagent.internal.agent.Misuse;
  *
  * <p>A platform thread keeps its block until it ends; the agent frees it then. A virtual thread
  * gives its block back at depth 0, except when it comes again: claiming and releasing costs three
- * times as much as a scope, so a virtual thread whose {@linkplain Slab#release affinity tag} still
- * lies near may keep the block at its preferred place, the first one of its probe window. Only
- * there, so that threads with ids in a row do not push each other away. Two rules bound what is
- * kept, whatever the number of threads: live virtual threads keep at most {@link #MAX_KEPT} of 8
- * neighbours, so that every probe window has blocks for threads that come and go; and a kept block
- * whose thread has ended is taken over by the next one that needs a place. The block of a live
- * thread is never taken.
+ * times as much as a scope, so a virtual thread that finds its {@linkplain Slab#release affinity
+ * tag} may keep the block at its preferred place. Only there, so that threads with ids in a row do
+ * not push each other away. Three rules bound what is kept, whatever the number of threads: live
+ * virtual threads keep at most {@link #MAX_KEPT} of 8 neighbours, so that there are blocks for
+ * threads that come and go; a kept block whose thread has ended is taken over by the next one that
+ * needs a place; and in a {@linkplain #CROWDED crowded} table nobody keeps a block any more. The
+ * block of a live thread is never taken.
  */
 final class BlockAllocator {
     // Nothing that can fail, see ContextSupport.
     private static final StickyOwners STICKY = PreparedBlocks.instance().stickyOwners;
 
-    /** A probe window may begin anywhere: kept blocks of two larger groups could fill one. */
     private static final int GROUP = 8;
     /**
      * Blocks that live virtual threads keep in each group, about: two that come at the same moment
      * do not see each other.
      */
     private static final int MAX_KEPT = 6;
+    /**
+     * So many places of a thread are taken only in a table that is almost full: where half of it is
+     * free, for one thread of 60,000.
+     */
+    private static final int CROWDED = 16;
 
     private BlockAllocator() {}
 
@@ -58,14 +62,32 @@ final class BlockAllocator {
      * The first place that is free or an ended thread's. The latter is not left for a free one
      * further on, which is some live thread's preferred place.
      */
-    private static long claimNear(long key, boolean kept) {
-        for (int i = 0; i < BlockLayout.PROBE_LIMIT; i++) {
-            long block = Slab.place(key, i);
-            if (Slab.claim(block, key, kept) || takeOver(block, key, kept)) {
-                return block;
+    static long claimNear(long key, boolean kept) {
+        long preferred = Slab.preferred(key);
+        if (take(preferred, key, kept)) {
+            return preferred;
+        }
+        long state = key;
+        for (int number = 1; number < BlockLayout.PROBE_LIMIT; number++) {
+            state = Slab.further(state);
+            long block = Slab.at(state);
+            if (isFree(block)) {
+                Slab.extendReach(preferred, number);
+                if (take(block, key, kept && number < CROWDED)) {
+                    return block;
+                }
             }
         }
         return Slab.NONE;
+    }
+
+    private static boolean take(long block, long key, boolean kept) {
+        return Slab.claim(block, key, kept) || takeOver(block, key, kept);
+    }
+
+    private static boolean isFree(long block) {
+        long owner = Slab.owner(block);
+        return owner == 0 || hasEnded(block, owner);
     }
 
     private static long claimToKeepIfMemory(long key) {
@@ -77,7 +99,7 @@ final class BlockAllocator {
     }
 
     private static long claimToKeep(long key) {
-        long preferred = Slab.place(key, 0);
+        long preferred = Slab.preferred(key);
         // Before the claim: a kept block without a known owner would never be taken over.
         STICKY.prepare(Slab.index(preferred));
         StickyOwners.Owner owner = new StickyOwners.Owner(Thread.currentThread(), key);
@@ -98,7 +120,7 @@ final class BlockAllocator {
         int first = Slab.index(preferred) & -GROUP;
         int kept = 0;
         for (int i = 0; i < GROUP; i++) {
-            long block = Slab.place(first, i);
+            long block = Slab.preferred(first + i);
             if (Slab.isKept(block) && !hasEnded(block, Slab.owner(block))) {
                 kept++;
             }

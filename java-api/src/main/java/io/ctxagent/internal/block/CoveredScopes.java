@@ -56,7 +56,7 @@ final class CoveredScopes {
 
     /** Has the VM initialise this class and what it uses: here, not where the stack is short. */
     static synchronized void initialise() {
-        long block = Slab.place(0, 0);
+        long block = Slab.preferred(0);
         CoveredScopes none = new CoveredScopes(Slab.owner(block));
         none.grow();
         none.removeAll(0);

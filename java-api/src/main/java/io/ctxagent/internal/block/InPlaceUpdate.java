@@ -19,7 +19,7 @@ public final class InPlaceUpdate {
         int id = RecentValues.idOf(place, value);
         boolean extra = ExtraWork.any();
         long key = CurrentThread.key();
-        long block = Slab.place(key, 0);
+        long block = Slab.preferred(key);
         if (!Slab.isReady(block, key)) {
             // Removing needs no block where there is none.
             block = id == 0 && Slab.find(key) == Slab.NONE

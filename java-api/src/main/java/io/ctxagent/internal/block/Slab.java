@@ -8,7 +8,6 @@ import static io.ctxagent.internal.agent.BlockLayout.IDS;
 import static io.ctxagent.internal.agent.BlockLayout.KEY_FROM_AGENT;
 import static io.ctxagent.internal.agent.BlockLayout.NEXT_SERIAL;
 import static io.ctxagent.internal.agent.BlockLayout.OWNER;
-import static io.ctxagent.internal.agent.BlockLayout.PROBE_LIMIT;
 import static io.ctxagent.internal.agent.BlockLayout.RAW;
 import static io.ctxagent.internal.agent.BlockLayout.RAW_USED;
 import static io.ctxagent.internal.agent.BlockLayout.SAMPLES;
@@ -58,17 +57,24 @@ public final class Slab {
     private static final int RECORDED = FLAGS;
     /** The byte of the flags word with {@link #FOREIGN_CLOSE}. */
     private static final int FOREIGN = FLAGS + 1;
-    /** The next byte: whether the block is kept. */
-    private static final int KEPT = FLAGS + 2;
-    /** The next byte: the affinity tag that the last owner left. */
+    /** The next byte: how far the threads are that prefer this place, see {@link #further}. */
+    private static final int REACH = FLAGS + 2;
+    /** Place of that byte in the flags word, of which other threads set bits. */
+    private static final int REACH_SHIFT = 16;
+    /** The next byte: the affinity tag that the last owner left, or whether the block is kept. */
     private static final int AFFINITY = FLAGS + 3;
+    /** Tags are odd. */
+    private static final byte KEPT = 2;
     /**
-     * Of the flags word: the bytes {@link #FOREIGN} and {@link #KEPT}, and what they mostly are.
+     * Of the flags word: the bytes {@link #FOREIGN} and {@link #AFFINITY}, and what they mostly
+     * are.
      */
-    private static final int STATE = 0x00ff_ff00;
+    private static final int STATE = 0xff00_ff00;
 
-    private static final int USUAL_STATE = 1 << 16;
+    private static final int USUAL_STATE = KEPT << 24;
     private static final int PLACE_MASK = BLOCKS - 1;
+    private static final long MULTIPLIER = 0x5851_f42d_4c95_7f2dL;
+    private static final long INCREMENT = 0x1405_7b7e_f767_814fL;
 
     private Slab() {}
 
@@ -79,7 +85,7 @@ public final class Slab {
 
     /** The block of the thread with this key, or {@link #NONE}. */
     public static long find(long key) {
-        long first = place(key, 0);
+        long first = preferred(key);
         return isOf(first, key) ? first : findFurther(key);
     }
 
@@ -97,12 +103,34 @@ public final class Slab {
                 && !(KEY_FROM_AGENT && key == 0);
     }
 
+    /** The block at the preferred place of {@code key}, where the thread's block most often is. */
+    public static long preferred(long key) {
+        return origin + (long) ((int) key & PLACE_MASK) * STRIDE;
+    }
+
     /**
-     * The block at a place in the probe window of {@code key}; place 0 is the preferred one, where
-     * the thread's block most often is.
+     * The next state of a generator that begins with a thread's key. Each names a further place of
+     * the thread: spread over all blocks, so that blocks of others that lie side by side do not
+     * fill them ({@code places.rs} in the agent).
      */
-    public static long place(long key, int further) {
-        return origin + (long) (((int) key + further) & PLACE_MASK) * STRIDE;
+    static long further(long state) {
+        return state * MULTIPLIER + INCREMENT;
+    }
+
+    /** The block at the place that this state of the generator names. */
+    static long at(long state) {
+        return preferred(state >>> Integer.SIZE);
+    }
+
+    /**
+     * Notes in the block at a preferred place that a thread is at its further place {@code number},
+     * from 1 on. Before the thread takes that block: who is not noted is not found.
+     */
+    static void extendReach(long preferred, int number) {
+        int reach = 1 << 31 - Integer.numberOfLeadingZeros(number);
+        if ((Memory.getByte(preferred, REACH) & reach) == 0) {
+            Memory.orInt(preferred, FLAGS, reach << REACH_SHIFT);
+        }
     }
 
     /** The number of a block's place. */
@@ -110,12 +138,16 @@ public final class Slab {
         return (int) ((block - origin) / STRIDE);
     }
 
-    public static long findFurther(long key) {
-        if (key != 0) {
-            for (int i = 0; i < PROBE_LIMIT; i++) {
-                long block = place(key, i);
-                if (Memory.getLong(block, OWNER) == key) {
-                    return block;
+    private static long findFurther(long key) {
+        long state = key;
+        int number = 1;
+        int reach = key == 0 ? 0 : Byte.toUnsignedInt(Memory.getByte(preferred(key), REACH));
+        for (; reach != 0; reach >>>= 1) {
+            // The places of a class, of which there are as many as are in front of them, and one.
+            for (int end = 2 * number; number < end; number++) {
+                state = further(state);
+                if ((reach & 1) != 0 && Memory.getLong(at(state), OWNER) == key) {
+                    return at(state);
                 }
             }
         }
@@ -139,7 +171,7 @@ public final class Slab {
     }
 
     private static void furnish(long block, boolean kept) {
-        Memory.putByte(block, KEPT, (byte) (kept ? 1 : 0));
+        Memory.putByte(block, AFFINITY, kept ? KEPT : 0);
         Memory.putInt(block, EVENT_MASK, ALL_EVENTS);
         putFrame(block, 0);
     }
@@ -181,22 +213,20 @@ public final class Slab {
         for (int slot = 0; slot < SLOTS; slot++) {
             putId(block, slot, 0);
         }
-        Memory.putInt(block, FLAGS, 0);
+        // All but the reach, which others may need.
+        putRecorded(block, 0);
+        Memory.putByte(block, FOREIGN, (byte) 0);
+        Memory.putByte(block, AFFINITY, (byte) 0);
         putRawUsed(block, 0);
         Memory.putInt(block, EVENT_MASK, 0);
         end(block, number);
     }
 
-    /** Whether the thread with this key, most likely, gave a block back not long ago. */
+    /** Whether the thread with this key, most likely, gave its preferred block back. */
     public static boolean hasAffinityTag(long key) {
-        byte tag = affinityTag(key);
-        for (int i = 0; i < PROBE_LIMIT; i++) {
-            long block = place(key, i);
-            if (Memory.getByte(block, AFFINITY) == tag && Memory.getLong(block, OWNER) == 0) {
-                return true;
-            }
-        }
-        return false;
+        long block = preferred(key);
+        return Memory.getByte(block, AFFINITY) == affinityTag(key)
+                && Memory.getLong(block, OWNER) == 0;
     }
 
     /**
@@ -208,7 +238,7 @@ public final class Slab {
 
     /** Whether the block stays with its thread when no context is left. */
     public static boolean isKept(long block) {
-        return Memory.getByte(block, KEPT) != 0;
+        return Memory.getByte(block, AFFINITY) == KEPT;
     }
 
     public static long owner(long block) {

@@ -61,7 +61,8 @@ public final class AgentDouble implements Agent {
         for (int block = 0; block < BLOCKS * STRIDE; block += STRIDE) {
             if (blocks.getLong(block) != 0 && !live.contains(blocks.getLong(block))) {
                 // The serial to come goes on.
-                blocks.putInt(block + FLAGS, 0);
+                // Threads that live may need the reach of its place.
+                blocks.putInt(block + FLAGS, blocks.getInt(block + FLAGS) & 0xff_0000);
                 blocks.putInt(block + EVENT_MASK, 0);
                 blocks.putLong(block + RAW_USED, 0);
                 for (int at = SLOTS; at < RAW; at += Long.BYTES) {
@@ -87,7 +88,7 @@ public final class AgentDouble implements Agent {
         return new long[] {
             STRIDE,
             BLOCKS,
-            32,
+            256,
             0,
             8,
             FLAGS,
