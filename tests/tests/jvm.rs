@@ -16,6 +16,7 @@ mod cpu_time;
 mod doctor;
 mod feature_table;
 mod filter;
+mod first_use;
 mod harness;
 mod jfr_tool;
 mod jvm_exit;

@@ -33,14 +33,19 @@ public final class ContextEvents {
         return (all != null ? all : makeTargets()).get(type);
     }
 
-    private static synchronized ClassValue<Target[]> makeTargets() {
+    private static ClassValue<Target[]> makeTargets() {
+        ClassValue<Target[]> made = new ClassValue<>() {
+            @Override
+            protected Target[] computeValue(Class<?> type) {
+                return targets(type);
+            }
+        };
+        return publish(made);
+    }
+
+    private static synchronized ClassValue<Target[]> publish(ClassValue<Target[]> made) {
         if (targets == null) {
-            targets = new ClassValue<>() {
-                @Override
-                protected Target[] computeValue(Class<?> type) {
-                    return targets(type);
-                }
-            };
+            targets = made;
         }
         return targets;
     }

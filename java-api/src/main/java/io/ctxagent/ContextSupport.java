@@ -4,6 +4,7 @@ import io.ctxagent.internal.agent.Agent;
 import io.ctxagent.internal.agent.BlockLayout;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.agent.Exclusive;
 import io.ctxagent.internal.agent.Headroom;
 import io.ctxagent.internal.agent.Memory;
 import io.ctxagent.internal.agent.Misuse;
@@ -41,8 +42,9 @@ final class ContextSupport {
     private static int shortages;
 
     private static int failures;
-    private static boolean isPreparing;
-    /** The agent holds it weakly. */
+    /** Made when first used, as all here. */
+    private static Exclusive preparation;
+    /** The agent holds it weakly. Guarded by {@link #preparation}. */
     private static TaskCarrier carrier;
 
     private ContextSupport() {}
@@ -78,7 +80,9 @@ final class ContextSupport {
             askForScopes();
         }
         ContextProviders.run();
-        carryTasksIfReady();
+        if (Bridge.state() == Bridge.READY) {
+            prepareAlone();
+        }
     }
 
     /**
@@ -100,7 +104,10 @@ final class ContextSupport {
             return false;
         }
         try {
-            if (prepareHere()) {
+            prepareAlone();
+            if (Bridge.state() == Bridge.READY) {
+                // Outside: it may run providers.
+                EventFilter.prepare();
                 return true;
             }
             if (Bridge.state() == Bridge.UNKNOWN) {
@@ -116,32 +123,47 @@ final class ContextSupport {
         return false;
     }
 
-    private static synchronized boolean prepareHere() {
-        if (isPreparing) {
-            // A loader or a security manager of the application that uses this API.
-            return false;
-        }
-        isPreparing = true;
-        try {
-            if (Bridge.state() == Bridge.UNKNOWN && Bridge.isConnected()) {
-                Headroom.requireMemory();
-                Headroom.requireStack();
-                PreparedMemory.make();
-                Memory.initialise();
-                PreparedValues.make();
-                PreparedBlocks.make();
-                initialise();
-                // Before the first scope, like the next: from then on tasks carry it.
-                askForScopes();
-                carryTasks();
-                Bridge.setReady();
-                // A recording that began meanwhile may not have found this copy ready.
-                carryTasks();
+    /**
+     * Prepares the hot path, or only has tasks carry contexts. Without a lock, as classes are
+     * loaded and initialised. Does nothing in a loader or a security manager of the application
+     * that the preparation calls, and that uses this API.
+     */
+    private static void prepareAlone() {
+        Exclusive one = preparation();
+        if (one.enter()) {
+            try {
+                prepareHere();
+            } finally {
+                one.leave();
             }
-        } finally {
-            isPreparing = false;
         }
-        return Bridge.state() == Bridge.READY;
+    }
+
+    private static synchronized Exclusive preparation() {
+        if (preparation == null) {
+            preparation = new Exclusive();
+        }
+        return preparation;
+    }
+
+    private static void prepareHere() {
+        if (Bridge.state() == Bridge.UNKNOWN && Bridge.isConnected()) {
+            Headroom.requireMemory();
+            Headroom.requireStack();
+            PreparedMemory.make();
+            Memory.initialise();
+            PreparedValues.make();
+            PreparedBlocks.make();
+            initialise();
+            // Before the first scope, like the next: from then on tasks carry it.
+            askForScopes();
+            carryTasks();
+            Bridge.setReady();
+        }
+        if (Bridge.state() == Bridge.READY) {
+            // A recording that began meanwhile may not have found this copy ready.
+            carryTasks();
+        }
     }
 
     private static void askForScopes() {
@@ -156,12 +178,6 @@ final class ContextSupport {
             return Runtime.version().feature() < JdkScopes.FIRST_RELEASE ? null : new JdkScopes();
         } catch (LinkageError noRecorder) {
             return null;
-        }
-    }
-
-    private static synchronized void carryTasksIfReady() {
-        if (Bridge.state() == Bridge.READY) {
-            carryTasks();
         }
     }
 
@@ -187,7 +203,7 @@ final class ContextSupport {
         RecentValues.initialise();
         CurrentBlock.initialiseClasses();
         // What a first scope uses beyond these: loaded and tried here.
-        EventFilter.prepare();
+        EventFilter.inUse();
         CurrentBlock.forReading(CurrentThread.key());
     }
 }

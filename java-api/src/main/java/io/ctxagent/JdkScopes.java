@@ -35,7 +35,10 @@ final class JdkScopes implements ScopeMirror {
      */
     private final Attribute[] attributes = new Attribute[BlockLayout.SLOTS];
 
-    private boolean isOff;
+    /** A bit for each attribute that a thread makes or has made. */
+    private int claimed;
+
+    private volatile boolean isOff;
 
     @Override
     public Opened opened(int slots) {
@@ -60,19 +63,33 @@ final class JdkScopes implements ScopeMirror {
         return known != null ? known : makeAttribute(slot);
     }
 
-    private synchronized Attribute makeAttribute(int slot) {
-        if (attributes[slot] == null && !isOff) {
+    /**
+     * By the first thread that asks; {@code null} for others meanwhile. Without a lock: the JDK's
+     * recorder and loggers have their own.
+     */
+    private Attribute makeAttribute(int slot) {
+        if (!isOff && claim(1 << slot)) {
             try {
                 attributes[slot] = new Attribute(Bridge.agent().attribute(slot), slot);
+            } catch (VirtualMachineError notNow) {
+                release(1 << slot);
+                throw notNow;
             } catch (ReflectiveOperationException | RuntimeException | LinkageError refused) {
                 isOff = true;
-                System.getLogger("io.ctxagent")
-                        .log(
-                                System.Logger.Level.WARNING,
-                                "the JDK's recording has no scopes: " + refused);
+                ContextProviders.warn("the JDK's recording has no scopes: " + refused);
             }
         }
         return attributes[slot];
+    }
+
+    private synchronized boolean claim(int bit) {
+        boolean isFirst = (claimed & bit) == 0;
+        claimed |= bit;
+        return isFirst;
+    }
+
+    private synchronized void release(int bit) {
+        claimed &= ~bit;
     }
 
     /** The events about one attribute. */

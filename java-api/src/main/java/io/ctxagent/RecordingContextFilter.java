@@ -1,6 +1,5 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.EventBits;
 import io.ctxagent.internal.block.EventCondition;
 import io.ctxagent.internal.block.EventFilter;
@@ -78,7 +77,7 @@ public final class RecordingContextFilter {
          * @param filter the filter, or {@code null} to record all events again
          */
         public static void setContextFilter(RecordingContextFilter filter) {
-            EventFilter.set(new InForce(filter));
+            EventFilter.set(new InForce(filter), ContextSupport.isOn());
         }
 
         /**
@@ -329,10 +328,8 @@ public final class RecordingContextFilter {
         }
 
         @Override
-        public void announce() {
-            if (ContextSupport.isOn()) {
-                Bridge.agent().filterWithoutContext(maskWithoutContext(filter));
-            }
+        public int maskWithoutContext() {
+            return RecordingContextFilter.maskWithoutContext(filter);
         }
     }
 }

@@ -20,15 +20,20 @@ final class RegisteredTypes {
         return (all != null ? all : makeRegistrations()).get(type);
     }
 
-    private static synchronized ClassValue<Registered> makeRegistrations() {
+    private static ClassValue<Registered> makeRegistrations() {
+        ClassValue<Registered> made = new ClassValue<>() {
+            @Override
+            protected Registered computeValue(Class<?> type) {
+                // Not the fields: types that are not registered come here, too.
+                return new Registered();
+            }
+        };
+        return publish(made);
+    }
+
+    private static synchronized ClassValue<Registered> publish(ClassValue<Registered> made) {
         if (registrations == null) {
-            registrations = new ClassValue<>() {
-                @Override
-                protected Registered computeValue(Class<?> type) {
-                    // Not the fields: types that are not registered come here, too.
-                    return new Registered();
-                }
-            };
+            registrations = made;
         }
         return registrations;
     }

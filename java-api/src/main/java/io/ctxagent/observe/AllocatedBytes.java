@@ -1,5 +1,6 @@
 package io.ctxagent.observe;
 
+import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.Memory;
 
 /**
@@ -28,7 +29,8 @@ final class AllocatedBytes {
             }
         }
         long bytes = ThreadCounters.allocatedBytes();
-        if (source == Source.NOT_TRIED && bytes >= 0) {
+        // Before contexts are on, that memory must not be touched.
+        if (source == Source.NOT_TRIED && bytes >= 0 && Bridge.state() == Bridge.READY) {
             source = isMemoryRight() ? Source.MEMORY : Source.VM;
         }
         return bytes;

@@ -1,9 +1,9 @@
 package io.ctxagent.observe;
 
+import io.ctxagent.RecordingContext;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.observe.EntryBatch;
 import io.ctxagent.internal.observe.EntryQueue;
-import io.ctxagent.internal.observe.ObservedEntry;
 import io.ctxagent.internal.observe.ObserverHub;
 import io.ctxagent.internal.observe.Timeline;
 import java.util.Arrays;
@@ -54,8 +54,6 @@ public final class ContextObserver implements AutoCloseable {
 
     private final Callback callback;
     private final EntryQueue queue;
-    /** What it observes; guarded by this object. */
-    private final Set<EntryType> types = EnumSet.noneOf(EntryType.class);
 
     private static final Set<EntryType> OF_AGENT =
             EnumSet.of(EntryType.CONTEXT, EntryType.HTTP, EntryType.NET, EntryType.DNS);
@@ -125,7 +123,7 @@ public final class ContextObserver implements AutoCloseable {
     public void observe(EntryType... wanted) {
         Set<EntryType> set = EnumSet.noneOf(EntryType.class);
         set.addAll(Arrays.asList(wanted));
-        change(set, List.of());
+        ObserverHub.connect(queue, bits(supported(set)), false, List.of());
     }
 
     /**
@@ -138,38 +136,34 @@ public final class ContextObserver implements AutoCloseable {
      * @throws IllegalStateException if 64 observers are connected
      */
     public void observe(EntryType type, boolean buffered) {
-        Set<EntryType> set = EnumSet.of(type);
+        int bit = bits(supported(EnumSet.of(type)));
         Timeline kept = buffered ? Marks.kept(type) : null;
-        synchronized (this) {
-            if (supportedEntryTypes().contains(type)) {
-                set.addAll(types);
-            }
-            change(set, kept == null ? List.of() : kept.all());
-        }
+        ObserverHub.connect(queue, bit, true, kept == null ? List.of() : kept.all());
     }
 
-    private synchronized void change(Set<EntryType> wanted, List<ObservedEntry> buffered) {
-        Set<EntryType> known = EnumSet.noneOf(EntryType.class);
-        known.addAll(wanted);
+    /** Those of these types that this VM supports, at least one. */
+    private Set<EntryType> supported(Set<EntryType> wanted) {
+        // Prepares contexts; by this the agent finds this copy of the API if it comes later.
+        RecordingContext.describe();
+        Set<EntryType> known = EnumSet.copyOf(wanted);
         Set<EntryType> supported = supportedEntryTypes();
-        if (known.retainAll(supported) && !known.isEmpty()) {
-            log("of " + wanted + " this VM supports only " + known, null);
-        }
+        boolean isCut = known.retainAll(supported);
         if (known.isEmpty()) {
             throw new IllegalArgumentException(
                     "none of " + wanted + " can be observed in this VM, only " + supported);
         }
-        connect(known, buffered);
-        types.clear();
-        types.addAll(known);
+        if (isCut) {
+            log("of " + wanted + " this VM supports only " + known, null);
+        }
+        return known;
     }
 
-    private void connect(Set<EntryType> wanted, List<ObservedEntry> buffered) {
+    private static int bits(Set<EntryType> types) {
         int bits = 0;
-        for (EntryType type : wanted) {
+        for (EntryType type : types) {
             bits |= 1 << type.ordinal();
         }
-        ObserverHub.connect(queue, bits, buffered);
+        return bits;
     }
 
     /**
@@ -185,9 +179,8 @@ public final class ContextObserver implements AutoCloseable {
      * Observes nothing from now on; what waits is dropped. A call of the callback that has begun
      * goes on. Again: does nothing. {@link #observe} connects it again.
      */
-    public synchronized void disconnect() {
-        types.clear();
-        connect(types, List.of());
+    public void disconnect() {
+        ObserverHub.connect(queue, 0, false, List.of());
     }
 
     /** As {@link #disconnect}. */

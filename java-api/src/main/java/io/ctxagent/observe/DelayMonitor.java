@@ -6,6 +6,7 @@ import java.lang.invoke.MethodType;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -107,19 +108,32 @@ public final class DelayMonitor implements AutoCloseable {
      *
      * @return whether it has begun
      */
-    public synchronized boolean enable() {
-        if (sender != null) {
-            return false;
-        }
-        sender = new ScheduledThreadPoolExecutor(1, task -> {
+    public boolean enable() {
+        ScheduledThreadPoolExecutor made = new ScheduledThreadPoolExecutor(1, task -> {
             Thread thread = new Thread(task, "ctxagent delays");
             thread.setDaemon(true);
             thread.setContextClassLoader(null);
             return thread;
         });
+        boolean begins = begin(made);
+        try {
+            if (begins) {
+                // Without the lock: a new thread may run code of the application.
+                made.scheduleWithFixedDelay(
+                        this::probe, resolutionNanos, resolutionNanos, TimeUnit.NANOSECONDS);
+            }
+        } catch (RejectedExecutionException disabledMeanwhile) {
+            // It has begun, and ended.
+        }
+        return begins;
+    }
+
+    private synchronized boolean begin(ScheduledThreadPoolExecutor made) {
+        if (sender != null) {
+            return false;
+        }
+        sender = made;
         due = System.nanoTime() + resolutionNanos;
-        sender.scheduleWithFixedDelay(
-                this::probe, resolutionNanos, resolutionNanos, TimeUnit.NANOSECONDS);
         return true;
     }
 

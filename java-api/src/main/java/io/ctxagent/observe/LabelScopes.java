@@ -1,6 +1,8 @@
 package io.ctxagent.observe;
 
+import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.block.ScopeListener;
+import io.ctxagent.internal.observe.ObserverHub;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
@@ -28,6 +30,11 @@ final class LabelScopes implements LongSupplier, LongUnaryOperator, Consumer<lon
 
     @Override
     public void accept(long[] scope) {
+        if (Bridge.state() != Bridge.READY) {
+            // This copy was not prepared, for want of memory: it cannot read the block.
+            ObserverHub.drop(EntryType.CONTEXT.ordinal());
+            return;
+        }
         listener.closed(
                 scope[0],
                 scope[1],

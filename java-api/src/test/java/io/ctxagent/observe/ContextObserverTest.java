@@ -103,7 +103,7 @@ public class ContextObserverTest extends ObserverTestCase {
     public void listFindsEntriesByNameAndType() {
         EntryQueue queue = new EntryQueue(null);
         int both = 1 << MARK.ordinal() | 1 << MEASURE.ordinal();
-        ObserverHub.connect(queue, both, List.of());
+        ObserverHub.connect(queue, both, false, List.of());
         Marks.mark("a");
         Marks.mark("b");
         Marks.measure("a", "b");
@@ -114,7 +114,7 @@ public class ContextObserverTest extends ObserverTestCase {
         assertEquals(List.of("a", "b"), names(list.getEntriesByType(MARK)));
         assertEquals(List.of(), list.getEntriesByType(FUNCTION));
         assertEquals(0, list.dropped());
-        ObserverHub.connect(queue, 0, List.of());
+        ObserverHub.connect(queue, 0, false, List.of());
     }
 
     @Test

@@ -84,7 +84,7 @@ public final class Bridge {
     }
 
     /** Looks for the agent again, which may have been loaded since. */
-    public static synchronized void reconnect() {
+    public static void reconnect() {
         if (agent == null) {
             state = UNKNOWN;
             connect();
@@ -92,13 +92,10 @@ public final class Bridge {
     }
 
     /** Throws and changes nothing where memory or stack does not suffice now. */
-    private static synchronized void connect() {
-        if (agent != null) {
-            return;
-        }
+    private static void connect() {
         Agent found = find();
         if (found == null) {
-            state = OFF;
+            publish(null, null, null);
             return;
         }
         ByteBuffer memory = found.slab();
@@ -107,15 +104,23 @@ public final class Bridge {
             // The natives found no memory for their answer; the next call asks again.
             return;
         }
+        ByteBuffer whole = null;
+        Layout read = null;
         if (memory.isDirect() && ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN) {
             // A duplicate, so that nobody else can change position, limit or byte order.
-            ByteBuffer whole = memory.duplicate().clear().order(ByteOrder.LITTLE_ENDIAN);
-            layout = Layout.of(numbers, whole.capacity());
-            slab = whole;
+            whole = memory.duplicate().clear().order(ByteOrder.LITTLE_ENDIAN);
+            read = Layout.of(numbers, whole.capacity());
         }
-        agent = found;
-        if (layout == null) {
-            state = OFF;
+        publish(found, read, whole);
+    }
+
+    /** By the first thread that found it: an agent that is there stays. */
+    private static synchronized void publish(Agent found, Layout read, ByteBuffer memory) {
+        if (agent == null) {
+            layout = read;
+            slab = read == null ? null : memory;
+            agent = found;
+            state = found == null || read == null ? OFF : UNKNOWN;
         }
     }
 

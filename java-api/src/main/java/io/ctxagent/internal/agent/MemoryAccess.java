@@ -27,9 +27,10 @@ final class MemoryAccess {
     private static boolean works() {
         Thread thread = Thread.currentThread();
         boolean memory;
+        long spare = DirectMemory.spare();
         // Copies of this class in other loaders try the same bytes.
         synchronized (DirectMemory.class) {
-            memory = memoryWorks(DirectMemory.spare());
+            memory = memoryWorks(spare);
         }
         return memory
                 && "proof".hashCode() == DirectMemory.knownHash("proof")

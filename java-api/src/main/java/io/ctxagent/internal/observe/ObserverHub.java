@@ -1,5 +1,6 @@
 package io.ctxagent.internal.observe;
 
+import io.ctxagent.internal.agent.Exclusive;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -31,20 +32,27 @@ public final class ObserverHub {
 
     /** A bit for each type that somebody observes. */
     private static volatile int mask;
+    /** A bit for each type whose source is on. */
+    private static volatile int on;
 
     private static final List<EntryQueue> connected = new ArrayList<>();
     private static final EntrySource[] sources = new EntrySource[TYPES];
+    /** Turns the sources, which call into the VM and classes that are not loaded yet. */
+    private static final Exclusive turning = new Exclusive();
+
     private static Future<?> collecting;
+    /** Made for the first observer. */
+    private static volatile Buffers buffers;
 
     private ObserverHub() {}
 
-    /** Made for the first observer. */
-    private static final class Made {
-        static final EntryBuffer BUFFER = new EntryBuffer();
-        static final ScopeBuffer SCOPES = new ScopeBuffer();
-        static final AtomicLongArray DROPPED = new AtomicLongArray(TYPES);
-        static final ScheduledThreadPoolExecutor COLLECTOR = collector();
-        static final ThreadPoolExecutor DELIVERIES = new ThreadPoolExecutor(
+    /** The entries on their way, and the threads that move them. */
+    private static final class Buffers {
+        final EntryBuffer entries = new EntryBuffer();
+        final ScopeBuffer scopes = new ScopeBuffer();
+        final AtomicLongArray dropped = new AtomicLongArray(TYPES);
+        final ScheduledThreadPoolExecutor collector = collector();
+        final ThreadPoolExecutor deliveries = new ThreadPoolExecutor(
                 0,
                 MAX_OBSERVERS,
                 IDLE_MILLIS,
@@ -98,8 +106,17 @@ public final class ObserverHub {
 
     /** Hands over an entry. Never waits. */
     public static void publish(ObservedEntry entry) {
-        if (!Made.BUFFER.add(entry)) {
-            Made.DROPPED.getAndIncrement(entry.type);
+        Buffers to = buffers;
+        if (to != null && !to.entries.add(entry)) {
+            drop(entry.type);
+        }
+    }
+
+    /** Counts an entry that could not be handed over. */
+    public static void drop(int type) {
+        Buffers of = buffers;
+        if (of != null) {
+            of.dropped.getAndIncrement(type);
         }
     }
 
@@ -118,28 +135,46 @@ public final class ObserverHub {
             long durationNanos,
             long allocatedBytes,
             long cpuNanos) {
-        if (!Made.SCOPES.add(
-                type,
-                thread,
-                block,
-                slots,
-                samples,
-                startNanos,
-                durationNanos,
-                allocatedBytes,
-                cpuNanos)) {
-            Made.DROPPED.getAndIncrement(type);
+        Buffers to = buffers;
+        if (to != null
+                && !to.scopes.add(
+                        type,
+                        thread,
+                        block,
+                        slots,
+                        samples,
+                        startNanos,
+                        durationNanos,
+                        allocatedBytes,
+                        cpuNanos)) {
+            drop(type);
         }
     }
 
     /**
      * Gives an observer entries of these types from now on, a bit for each; after those in {@code
-     * buffered}. 0: of none.
+     * buffered}. 0: of none. {@code more}: and of those that it has.
      *
      * @throws IllegalStateException if there are too many observers
      */
-    public static synchronized void connect(
-            EntryQueue queue, int types, List<ObservedEntry> buffered) {
+    public static void connect(
+            EntryQueue queue, int types, boolean more, List<ObservedEntry> buffered) {
+        if (buffers == null) {
+            publishBuffers(new Buffers());
+        }
+        register(queue, types, more, buffered);
+        turnSources();
+    }
+
+    private static synchronized void publishBuffers(Buffers made) {
+        if (buffers == null) {
+            buffers = made;
+        }
+    }
+
+    private static synchronized void register(
+            EntryQueue queue, int wanted, boolean more, List<ObservedEntry> buffered) {
+        int types = more ? wanted | queue.types() : wanted;
         boolean isNew = types != 0 && !connected.contains(queue);
         if (isNew && connected.size() >= MAX_OBSERVERS) {
             throw new IllegalStateException(
@@ -154,7 +189,11 @@ public final class ObserverHub {
             connected.remove(queue);
         }
         buffered.forEach(queue::offer);
-        update();
+        int now = 0;
+        for (EntryQueue each : connected) {
+            now |= each.types();
+        }
+        mask = now;
     }
 
     /** The entries that wait for an observer, those just published among them. */
@@ -165,34 +204,58 @@ public final class ObserverHub {
         return queue.take();
     }
 
-    private static void update() {
-        int before = mask;
-        int now = 0;
-        for (EntryQueue queue : connected) {
-            now |= queue.types();
-        }
-        mask = now;
-        for (int type = 0; type < TYPES; type++) {
-            if (sources[type] != null && ((before ^ now) >>> type & 1) != 0) {
-                sources[type].turn((now >>> type & 1) != 0);
+    /** Has those sources on whose type is observed, and the collector if any is. */
+    private static void turnSources() {
+        while (mask != on && turning.enter()) {
+            try {
+                turnAll(mask);
+            } finally {
+                turning.leave();
             }
         }
-        if (now != 0 && collecting == null) {
-            collecting = Made.COLLECTOR.scheduleWithFixedDelay(
+    }
+
+    private static void turnAll(int wanted) {
+        for (int type = 0; type < TYPES; type++) {
+            int bit = 1 << type;
+            if (((on ^ wanted) & bit) != 0) {
+                if (sources[type] != null) {
+                    sources[type].turn((wanted & bit) != 0);
+                }
+                on ^= bit;
+            }
+        }
+        if (wanted != 0 && collecting == null) {
+            collecting = buffers.collector.scheduleWithFixedDelay(
                     ObserverHub::collectAndDeliver,
                     PERIOD_MILLIS,
                     PERIOD_MILLIS,
                     TimeUnit.MILLISECONDS);
-        } else if (now == 0 && collecting != null) {
+        } else if (wanted == 0 && collecting != null) {
             collecting.cancel(false);
             collecting = null;
         }
     }
 
-    private static synchronized void collectAndDeliver() {
+    /** Has the sources look for what may have come since they were turned on, as the agent may. */
+    public static void poll() {
+        if (on != 0 && turning.enter()) {
+            try {
+                for (EntrySource source : sources) {
+                    if (source != null) {
+                        source.poll();
+                    }
+                }
+            } finally {
+                turning.leave();
+            }
+        }
+    }
+
+    private static void collectAndDeliver() {
         try {
-            collect();
-            for (EntryQueue queue : connected) {
+            poll();
+            for (EntryQueue queue : collected()) {
                 if (queue.beginDelivery()) {
                     deliver(queue);
                 }
@@ -202,10 +265,16 @@ public final class ObserverHub {
         }
     }
 
+    /** Collects, and returns who is connected. */
+    private static synchronized List<EntryQueue> collected() {
+        collect();
+        return List.copyOf(connected);
+    }
+
     private static void deliver(EntryQueue queue) {
         boolean begun = false;
         try {
-            Made.DELIVERIES.execute(queue::deliver);
+            buffers.deliveries.execute(queue::deliver);
             begun = true;
         } finally {
             if (!begun) {
@@ -215,17 +284,16 @@ public final class ObserverHub {
     }
 
     private static void collect() {
-        for (EntrySource source : sources) {
-            if (source != null) {
-                source.poll();
-            }
+        Buffers from = buffers;
+        if (from == null) {
+            return;
         }
-        Made.BUFFER.drainTo(ObserverHub::distribute);
-        Made.SCOPES.drainTo(ObserverHub::distribute);
+        from.entries.drainTo(ObserverHub::distribute);
+        from.scopes.drainTo(ObserverHub::distribute);
         for (int type = 0; type < TYPES; type++) {
-            long dropped = Made.DROPPED.get(type);
+            long dropped = from.dropped.get(type);
             if (dropped != 0) {
-                Made.DROPPED.addAndGet(type, -dropped);
+                from.dropped.addAndGet(type, -dropped);
                 for (EntryQueue queue : connected) {
                     if (queue.wants(type)) {
                         queue.addDropped(dropped);

@@ -75,13 +75,14 @@ public final class ScopedValues {
         return f != null ? f : findNow();
     }
 
-    private static synchronized ScopedValues findNow() {
+    private static ScopedValues findNow() {
+        ScopedValues f = new ScopedValues();
+        Headroom.requireStack();
         if (found == null) {
-            ScopedValues f = new ScopedValues();
-            Headroom.requireStack();
+            // By several threads, perhaps: all find the same.
             found = f;
-            Handles.initialise();
         }
+        Handles.initialise();
         return found;
     }
 
