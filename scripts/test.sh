@@ -89,7 +89,7 @@ count_java_tests() {
   reports+=(java-api/build/test-results)
   bad=$(sum '^Tests run: [0-9]*,  Failures: \([0-9]*\)$' "$log")
   ran=$(($(sum '^OK (\([0-9]*\) tests\{0,1\})$' "$log") + \
-    $(sum '^Tests run: \([0-9]*\),  Failures: [0-9]*$' "$log")))
+  $(sum '^Tests run: \([0-9]*\),  Failures: [0-9]*$' "$log")))
   [[ $code -eq 0 ]] || java_failures "$log"
   # Tests that fail in Gradle are in its reports.
   if grep -q ' > .* FAILED$' "$log"; then code=0; fi

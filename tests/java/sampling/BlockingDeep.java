@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Virtual threads that work a little and block, again and again. Arguments: how ({@code deep} = parked,
- * twenty calls deep, {@code sleep}), how many threads, milliseconds.
+ * Virtual threads that work a little and block, again and again. Arguments: how ({@code deep} =
+ * parked, twenty calls deep, {@code sleep}), how many threads, milliseconds.
  */
 public final class BlockingDeep {
     private static volatile long sink;
