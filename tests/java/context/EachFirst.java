@@ -80,7 +80,8 @@ public class EachFirst {
                 List<Entry> next = new ArrayList<>();
                 for (Entry e : depth < DEPTH ? last : List.<Entry>of()) {
                     Class<?> made = e.chain.get(e.chain.size() - 1).getReturnType();
-                    for (Method m : types.contains(made) ? methods(made, false) : List.<Method>of()) {
+                    for (Method m :
+                            types.contains(made) ? methods(made, false) : List.<Method>of()) {
                         add(next, seen, e.chain, m);
                     }
                 }
@@ -181,8 +182,8 @@ public class EachFirst {
             } else if (type.isEnum()) {
                 return type.getEnumConstants()[choice % type.getEnumConstants().length];
             } else if (type.isArray()) {
-                Object[] array = (Object[]) Array.newInstance(
-                        type.getComponentType(), type == String[].class ? 2 : 1);
+                Object[] array = (Object[])
+                        Array.newInstance(type.getComponentType(), type == String[].class ? 2 : 1);
                 for (int i = 0; i < array.length; i++) {
                     array[i] = argument(type.getComponentType(), choice);
                 }
@@ -196,13 +197,15 @@ public class EachFirst {
                 java.util.function.Consumer<Object> conditions = each -> {
                     try {
                         each.getClass().getMethod("hasContext").invoke(each);
-                        each.getClass().getMethod("hasKey", key.getClass().getSuperclass())
+                        each.getClass()
+                                .getMethod("hasKey", key.getClass().getSuperclass())
                                 .invoke(each, key);
                     } catch (ReflectiveOperationException e) {
                         throw new AssertionError(e);
                     }
                 };
-                builder.getClass().getMethod("forAllTypes", java.util.function.Consumer.class)
+                builder.getClass()
+                        .getMethod("forAllTypes", java.util.function.Consumer.class)
                         .invoke(builder, conditions);
                 return builder.getClass().getMethod("build").invoke(builder);
             } else if (type.isInterface()) {
@@ -287,8 +290,8 @@ public class EachFirst {
         for (String each : System.getProperty("java.class.path").split(File.pathSeparator)) {
             path.add(Path.of(each).toUri().toURL());
         }
-        return new Copy(new URLClassLoader(
-                path.toArray(new URL[0]), ClassLoader.getPlatformClassLoader()));
+        return new Copy(
+                new URLClassLoader(path.toArray(new URL[0]), ClassLoader.getPlatformClassLoader()));
     }
 
     private interface Task {
@@ -304,7 +307,9 @@ public class EachFirst {
                 try {
                     begin.await();
                     task.run();
-                } catch (IllegalArgumentException | IllegalStateException | NullPointerException
+                } catch (IllegalArgumentException
+                        | IllegalStateException
+                        | NullPointerException
                         | ClassCastException misuse) {
                     // By the arguments.
                     if (misuse.getStackTrace().length > 0
@@ -372,8 +377,14 @@ public class EachFirst {
                 Entry other = partners.get(k);
                 Copy copy = copy();
                 int kind = random.nextInt(4);
-                String what = e + (kind == 0 ? " and " + other : kind == 1 ? " and warmUp"
-                        : kind == 2 ? " and beforeRecording" : " and " + other + " and warmUp");
+                String what = e
+                        + (kind == 0
+                                ? " and " + other
+                                : kind == 1
+                                        ? " and warmUp"
+                                        : kind == 2
+                                                ? " and beforeRecording"
+                                                : " and " + other + " and warmUp");
                 Task second = () -> copy.call(other);
                 Task warmUp = () -> copy.agentCalls("io.ctxagent.WarmUp", "warmUp");
                 Task recording =
@@ -410,8 +421,10 @@ public class EachFirst {
                     Entry e = entries.get(own.nextInt(entries.size()));
                     try {
                         copy.call(e);
-                    } catch (IllegalArgumentException | IllegalStateException
-                            | NullPointerException | ClassCastException misuse) {
+                    } catch (IllegalArgumentException
+                            | IllegalStateException
+                            | NullPointerException
+                            | ClassCastException misuse) {
                         // By the arguments.
                     } catch (Throwable thrown) {
                         fail(e + " threw", thrown);

@@ -20,20 +20,19 @@ public final class ShortBeside {
         CountDownLatch here = new CountDownLatch(holders);
         CountDownLatch go = new CountDownLatch(1);
         AtomicInteger without = new AtomicInteger();
-        List<Thread> holding =
-                Threads.start(args[0].equals("virtual"), holders, "holder", i -> {
-                    try (var scope = RecordingContext.where(NAME, "h" + i % 100).build()) {
-                        count("h" + i % 100, without);
-                        if (open) {
-                            here.countDown();
-                            go.await();
-                        }
-                    } catch (InterruptedException e) {
-                        throw new IllegalStateException(e);
-                    }
+        List<Thread> holding = Threads.start(args[0].equals("virtual"), holders, "holder", i -> {
+            try (var scope = RecordingContext.where(NAME, "h" + i % 100).build()) {
+                count("h" + i % 100, without);
+                if (open) {
                     here.countDown();
-                    await(go);
-                });
+                    go.await();
+                }
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            here.countDown();
+            await(go);
+        });
         here.await();
         boolean virtual = args[1].equals("virtual");
         for (int left = Integer.parseInt(args[3]); left > 0; left -= AT_ONCE) {

@@ -40,7 +40,9 @@ public final class Exclusive {
     private void awaitLeave() {
         boolean interrupted = false;
         long end = System.nanoTime() + PATIENCE_NANOS;
-        for (long rest = PATIENCE_NANOS; inside != null && rest > 0; rest = end - System.nanoTime()) {
+        for (long rest = PATIENCE_NANOS;
+                inside != null && rest > 0;
+                rest = end - System.nanoTime()) {
             try {
                 // Rounded up, as 0 is for ever.
                 wait(rest / 1_000_000 + 1);

@@ -84,9 +84,8 @@ public class PlacesTest extends ContextTestCase {
     @Test
     public void shortThreadsComeAndGoBesideManyThatStay() {
         int staying = BlockLayout.BLOCKS / 4 * 3;
-        long[] blocks = LongStream.range(0, staying)
-                .map(n -> claim(FIRST_KEY + n))
-                .toArray();
+        long[] blocks =
+                LongStream.range(0, staying).map(n -> claim(FIRST_KEY + n)).toArray();
         Deque<Long> open = new ArrayDeque<>();
         for (long key = FIRST_KEY + staying; key < FIRST_KEY + 1_000_000; key++) {
             long block = BlockAllocator.claimNear(key, false);
