@@ -17,6 +17,7 @@ mod doctor;
 mod feature_table;
 mod filter;
 mod harness;
+mod inlining;
 mod jfr_tool;
 mod jvm_exit;
 mod jvmti_events;
