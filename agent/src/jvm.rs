@@ -4,6 +4,7 @@ mod boot_classes;
 pub(crate) mod class_bundle;
 pub(crate) mod direct_memory;
 pub(crate) mod event_entry;
+pub(crate) mod exact_inlining;
 pub(crate) mod jfr_clock;
 pub(crate) mod jni;
 pub(crate) mod jvmti;

@@ -18,6 +18,7 @@ mod feature_table;
 mod filter;
 mod first_use;
 mod harness;
+mod inlining;
 mod jfr_tool;
 mod jvm_exit;
 mod jvmti_events;

@@ -27,7 +27,7 @@ use crate::propagation;
 use crate::session::api_copies;
 use crate::session::components::Components;
 use jni_sys::{JNIEnv, jclass, jint, jlong, jmethodID, jobject};
-use jvmti_sys::{Event, EventCallbacks, JvmtiEnv};
+use jvmti_sys::{AddrLocationMap, Event, EventCallbacks, JvmtiEnv};
 use std::ffi::{CStr, c_char, c_void};
 
 /// Callback of VMInit.
@@ -46,6 +46,7 @@ pub(crate) fn install(jvmti: Jvmti, vm_init: VmInit, vm_death: VmDeath) -> Resul
         .class_load(class_load)
         .class_prepare(class_prepare)
         .native_method_bind(native_method_bind)
+        .compiled_method_load(compiled_method_load)
         .garbage_collection_start(gc_start)
         .garbage_collection_finish(gc_finish)
         .sampled_object_alloc(sampled_object_alloc)
@@ -118,6 +119,18 @@ unsafe extern "system" fn thread_end(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) 
 
 /// Empty: AsyncGetCallTrace needs the event to be on.
 unsafe extern "system" fn class_load(_: JvmtiEnv, _: *mut JNIEnv, _: jobject, _: jclass) {}
+
+/// Empty: that the event is on makes debug information exact.
+unsafe extern "system" fn compiled_method_load(
+    _: JvmtiEnv,
+    _: jmethodID,
+    _: jint,
+    _: *const c_void,
+    _: jint,
+    _: *const AddrLocationMap,
+    _: *const c_void,
+) {
+}
 
 /// Replaces the bytes of a class that gets hooks: one of the JDK, or of a library.
 unsafe extern "system" fn class_file_load_hook(

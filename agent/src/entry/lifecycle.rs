@@ -13,6 +13,7 @@ use crate::entry::java_api;
 use crate::entry::management;
 use crate::entry::reply;
 use crate::guard::{OnFailure, enter};
+use crate::jvm::exact_inlining;
 use crate::jvm::jni::{Argument, Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
@@ -42,12 +43,13 @@ pub(crate) const IDLE: &str = "loaded, not recording; a start begins: \
 
 /// `-agentpath`: parses the options, creates the environment and waits for VMInit.
 pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
-    let answer = load(vm, text);
+    let answer = load(vm, text, true);
     log::settle();
     answer
 }
 
-fn load(vm: Vm, text: &str) -> jint {
+/// `at_load`: no Java code has run yet.
+fn load(vm: Vm, text: &str, at_load: bool) -> jint {
     if let Some(line) = switched_off() {
         log::answer(&line);
         return OK;
@@ -75,7 +77,9 @@ fn load(vm: Vm, text: &str) -> jint {
     log::configure_load(&options);
     let strict = options.strict;
     let is_idle = options.command == Command::Load && !is_refused;
-    match prepare(vm, options, Duration::ZERO) {
+    let prepared = prepare(vm, options, Duration::ZERO)
+        .inspect(|agent| exact_inlining::begin(agent.jvmti, at_load));
+    match prepared {
         Ok(_) if is_refused && strict => FAILED,
         Ok(_) => {
             if is_idle {
@@ -104,7 +108,7 @@ pub(crate) fn on_java_agent(vm: Vm, jni: Jni, text: &str) {
         return;
     }
     java_api::set_loaded_by_java();
-    let code = load(vm, text);
+    let code = load(vm, text, false);
     if let (Some(agent), OK) = (agent::agent(), code) {
         start(agent, jni);
         java_api::announce(agent.jvmti, jni);
@@ -177,6 +181,7 @@ fn first_attach(vm: Vm, options: &Options) -> Result<(&'static Agent, Jni), Stri
         .env()
         .ok_or("the attaching thread is not known to the JVM")?;
     let agent = prepare(vm, options.clone(), START_LIMIT)?;
+    exact_inlining::begin(agent.jvmti, false);
     agent.go_live(HOOKS, jni)?;
     management::begin(agent.jvmti, jni);
     Ok((agent, jni))

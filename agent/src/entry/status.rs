@@ -4,6 +4,7 @@ mod formats;
 
 use crate::guard;
 use crate::jdk_events;
+use crate::jvm::exact_inlining;
 use crate::labels;
 use crate::metrics::Snapshot;
 use crate::network;
@@ -38,10 +39,10 @@ impl Status {
     pub(crate) fn of(session: &Session) -> Self {
         let components = &session.components;
         let description = session.describe();
-        let mut lines = vec![line(
-            "virtual threads",
-            components.virtual_threads.description(),
-        )];
+        let mut lines = vec![
+            line("virtual threads", components.virtual_threads.description()),
+            line("inlining", exact_inlining::description()),
+        ];
         lines.extend(sampling(&description));
         lines.extend(
             api_copies::status()

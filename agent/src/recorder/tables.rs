@@ -5,6 +5,7 @@ use super::contexts::{self, Contexts};
 use super::names::Names;
 use super::redactions::Redactions;
 use super::sources::{RecordingStatus, Sources};
+use crate::jvm::exact_inlining;
 use crate::jvm::jni::Jni;
 use crate::log;
 use crate::options::{Engine, Options};
@@ -106,12 +107,14 @@ impl Tables {
         self.announce_attributes(recording, now);
     }
 
-    /// The engine is found after the start of the file; each chunk names it.
+    /// The engine is found after the start of the file; each chunk names it, and since when
+    /// inlining is exact.
     fn announce_engine(&mut self, recording: &mut Recording<FileStorage>, now: Ticks) {
         let found = self.status.engine();
         let in_chunk = found.map(|engine| (engine, recording.generation()));
         if let Some((engine, _)) = in_chunk.filter(|_| in_chunk != self.engine) {
             recording.sample_setting(now, "engine", engine.word());
+            recording.sample_setting(now, "inlining", &exact_inlining::description());
             self.engine = in_chunk;
         }
     }
