@@ -4,8 +4,8 @@ import java.util.function.LongUnaryOperator;
 import java.util.stream.LongStream;
 
 /**
- * Small methods that the compiler inlines beside each other; the label says which one runs. Argument:
- * milliseconds.
+ * Small methods that the compiler inlines beside each other; the label says which one runs.
+ * Argument: milliseconds.
  */
 public final class Neighbours {
     private static final RecordingContextKey METHOD = RecordingContextKey.forName("method");
