@@ -95,7 +95,9 @@ public final class Neighbours {
 
     private static long stream(int which, long x) {
         LongStream numbers = LongStream.range(x, x + 3);
-        return (which == 0 ? numbers.map(Neighbours::mapped0) : numbers.map(Neighbours::mapped1)).sum();
+        LongStream mapped =
+                which == 0 ? numbers.map(Neighbours::mapped0) : numbers.map(Neighbours::mapped1);
+        return mapped.sum();
     }
 
     private static long call(int which, long x) {
