@@ -296,10 +296,7 @@ fn every_command_takes_log_and_level() {
 #[test]
 fn command_with_unwritable_log_is_refused() {
     let test_dir = TestDir::new();
-    let options = "start,interval=5ms,log=app.log,file=app.jfr";
-    let jvm = with_agent_on(Jdk::main(), &test_dir, options)
-        .may_warn("error: option 'log'")
-        .start_ready();
+    let jvm = serving(&test_dir, "start,interval=5ms,log=app.log,file=app.jfr");
     for options in ["stop,log=/nonexistent/l", "status,log=/nonexistent/l"] {
         assert_eq!(jvm.return_code(options), Some(1));
     }
@@ -316,7 +313,8 @@ fn command_with_unwritable_log_is_refused() {
     assert_eq!(jvm.return_code("stop"), Some(0));
     let end = jvm.end();
     assert_eq!(end.agent_lines(), [""; 0]);
-    let late = Jvm::new(Jdk::main(), &test_dir).serve();
+    let late = Jvm::new(Jdk::main(), &test_dir);
+    let late = late.may_warn("error: option 'log'").serve();
     assert_eq!(late.return_code("start,log=/nonexistent/l"), Some(1));
     let end = late.end();
     assert_eq!(end.agent_lines().len(), 1, "{}", end.stderr);

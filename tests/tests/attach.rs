@@ -8,7 +8,8 @@ use e2e::{Jdk, Jvm, Recording, TestDir};
 fn start_dump_status_and_stop_by_attach() {
     for jdk in Jdk::every() {
         let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir).serve();
+        let jvm = Jvm::new(jdk, &test_dir);
+        let jvm = jvm.may_warn("is running; stop it first").serve();
 
         let stacks = if jdk.version == 17 {
             ",cstack=asgct"

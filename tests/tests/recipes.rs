@@ -60,7 +60,7 @@ fn programs_of_the_recipes_compile() {
     let imports = imports.concat();
     let page = fs::read_to_string(root().join("docs/user-guide/recipes.md")).unwrap();
     let programs = programs(&page);
-    assert!(programs.len() > 4, "the page is written otherwise");
+    assert_eq!(programs.len(), 4, "the page is written otherwise");
     for program in programs {
         let text = format!("{imports}import java.util.function.Function;\n{program}");
         files.push(write(test_dir.path(), "", &text));

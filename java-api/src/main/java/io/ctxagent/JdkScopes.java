@@ -2,6 +2,7 @@ package io.ctxagent;
 
 import io.ctxagent.internal.agent.BlockLayout;
 import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.Exclusive;
 import io.ctxagent.internal.block.BlockText;
 import io.ctxagent.internal.block.ScopeMirror;
 import java.lang.annotation.Annotation;
@@ -35,10 +36,9 @@ final class JdkScopes implements ScopeMirror {
      */
     private final Attribute[] attributes = new Attribute[BlockLayout.SLOTS];
 
-    /** A bit for each attribute that a thread makes or has made. */
-    private int claimed;
-
-    private volatile boolean isOff;
+    private final Exclusive making = new Exclusive();
+    /** Guarded by {@link #making}. */
+    private boolean isOff;
 
     @Override
     public Opened opened(int slots) {
@@ -63,33 +63,21 @@ final class JdkScopes implements ScopeMirror {
         return known != null ? known : makeAttribute(slot);
     }
 
-    /**
-     * By the first thread that asks; {@code null} for others meanwhile. Without a lock: the JDK's
-     * recorder and loggers have their own.
-     */
+    /** Without a lock: the JDK's recorder and loggers have their own. */
     private Attribute makeAttribute(int slot) {
-        if (!isOff && claim(1 << slot)) {
+        if (making.enter()) {
             try {
-                attributes[slot] = new Attribute(Bridge.agent().attribute(slot), slot);
-            } catch (VirtualMachineError notNow) {
-                release(1 << slot);
-                throw notNow;
+                if (attributes[slot] == null && !isOff) {
+                    attributes[slot] = new Attribute(Bridge.agent().attribute(slot), slot);
+                }
             } catch (ReflectiveOperationException | RuntimeException | LinkageError refused) {
                 isOff = true;
                 ContextProviders.warn("the JDK's recording has no scopes: " + refused);
+            } finally {
+                making.leave();
             }
         }
         return attributes[slot];
-    }
-
-    private synchronized boolean claim(int bit) {
-        boolean isFirst = (claimed & bit) == 0;
-        claimed |= bit;
-        return isFirst;
-    }
-
-    private synchronized void release(int bit) {
-        claimed &= ~bit;
     }
 
     /** The events about one attribute. */
