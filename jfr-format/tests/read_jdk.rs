@@ -14,7 +14,6 @@ mod jdk;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use jdk::Jdk;
 use jfr_format::read::{ChunkStream, Chunks, ParsedChunk, Value};
@@ -45,21 +44,22 @@ struct Recorded {
     bytes: Vec<u8>,
 }
 
-/// A recording of each JDK here, made once for all tests.
-fn recordings() -> &'static [Recorded] {
-    static ALL: OnceLock<Vec<Recorded>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("read_jdk");
-        // None of an earlier run may stand for one that was not made.
-        let _absent = std::fs::remove_dir_all(&directory);
-        std::fs::create_dir_all(&directory).unwrap();
-        if !compile(&directory) {
-            println!("SKIP: no JDK of 17, 21, 25 can compile");
-            return Vec::new();
-        }
-        let all = jdk::all().into_iter();
-        all.map(|jdk| record(jdk, &directory)).collect()
-    })
+/// One test, as each has a process of its own and would make all recordings again.
+#[test]
+fn recordings_of_the_jdk_are_read_as_its_own_tool_reads_them() {
+    let directory = tempfile::tempdir().unwrap();
+    if !compile(directory.path()) {
+        println!("SKIP: no JDK of 17, 21, 25 can compile");
+        return;
+    }
+    for jdk in jdk::all() {
+        let recorded = record(jdk, directory.path());
+        events_are_consumed_to_the_byte(&recorded);
+        samples_have_the_values_that_jfr_print_gives(&recorded);
+        settings_and_strings_from_the_pool_are_resolved(&recorded);
+        truncation_and_streams_do_no_harm(&recorded);
+        chunks_can_be_read_side_by_side(&recorded);
+    }
 }
 
 /// Compiles the program; returns whether there is a compiler.
@@ -92,13 +92,6 @@ fn record(jdk: Jdk, directory: &Path) -> Recorded {
     Recorded { jdk, file, bytes }
 }
 
-/// Runs a test on a recording of each JDK here.
-fn on_each_jdk(test: impl Fn(&Jdk, &Path, &[u8])) {
-    for Recorded { jdk, file, bytes } in recordings() {
-        test(jdk, file, bytes);
-    }
-}
-
 /// Events per type name, as `jfr summary` counts.
 fn counts(bytes: &[u8]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
@@ -123,37 +116,34 @@ fn counts(bytes: &[u8]) -> BTreeMap<String, usize> {
     counts
 }
 
-#[test]
-fn events_are_consumed_to_the_byte() {
-    on_each_jdk(|jdk, file, bytes| {
-        let counts = counts(bytes);
-        let summary = jdk.jfr_ok(&["summary", &file.to_string_lossy()]);
-        let mut compared = 0;
-        for line in summary
-            .lines()
-            .skip_while(|line| !line.starts_with("===="))
-            .skip(1)
-        {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            let [name, count, _] = words[..] else {
-                continue;
-            };
-            let count: usize = count.parse().unwrap();
-            assert_eq!(
-                counts.get(&name.to_lowercase()).copied().unwrap_or(0),
-                count,
-                "{name} of JDK {}",
-                jdk.version
-            );
-            compared += 1;
-        }
-        assert!(compared > 50, "{summary}");
-        println!(
-            "JDK {}: {compared} types, {} events",
-            jdk.version,
-            counts.values().sum::<usize>()
+fn events_are_consumed_to_the_byte(Recorded { jdk, file, bytes }: &Recorded) {
+    let counts = counts(bytes);
+    let summary = jdk.jfr_ok(&["summary", &file.to_string_lossy()]);
+    let mut compared = 0;
+    for line in summary
+        .lines()
+        .skip_while(|line| !line.starts_with("===="))
+        .skip(1)
+    {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [name, count, _] = words[..] else {
+            continue;
+        };
+        let count: usize = count.parse().unwrap();
+        assert_eq!(
+            counts.get(&name.to_lowercase()).copied().unwrap_or(0),
+            count,
+            "{name} of JDK {}",
+            jdk.version
         );
-    });
+        compared += 1;
+    }
+    assert!(compared > 50, "{summary}");
+    println!(
+        "JDK {}: {compared} types, {} events",
+        jdk.version,
+        counts.values().sum::<usize>()
+    );
 }
 
 /// One sample as text: `thread|top method|line|depth`.
@@ -222,100 +212,88 @@ fn theirs(jdk: &Jdk, file: &Path) -> Vec<String> {
     samples
 }
 
-#[test]
-fn samples_have_the_values_that_jfr_print_gives() {
-    on_each_jdk(|jdk, file, bytes| {
-        let (ours, theirs) = (ours(bytes), theirs(jdk, file));
-        assert!(!ours.is_empty(), "JDK {}: no samples", jdk.version);
-        assert_eq!(ours, theirs, "JDK {}", jdk.version);
-    });
+fn samples_have_the_values_that_jfr_print_gives(Recorded { jdk, file, bytes }: &Recorded) {
+    let (ours, theirs) = (ours(bytes), theirs(jdk, file));
+    assert!(!ours.is_empty(), "JDK {}: no samples", jdk.version);
+    assert_eq!(ours, theirs, "JDK {}", jdk.version);
 }
 
-#[test]
-fn settings_and_strings_from_the_pool_are_resolved() {
-    on_each_jdk(|jdk, _, bytes| {
-        let chunk = Chunks::new(bytes).next().unwrap();
-        let open = ParsedChunk::new(&chunk).unwrap();
-        let settings = open.settings();
-        let period = settings
-            .iter()
-            .find(|s| s.event.as_deref() == Some("jdk.ExecutionSample") && s.name == "period");
+fn settings_and_strings_from_the_pool_are_resolved(Recorded { jdk, bytes, .. }: &Recorded) {
+    let chunk = Chunks::new(bytes).next().unwrap();
+    let open = ParsedChunk::new(&chunk).unwrap();
+    let settings = open.settings();
+    let period = settings
+        .iter()
+        .find(|s| s.event.as_deref() == Some("jdk.ExecutionSample") && s.name == "period");
+    assert!(
+        period.is_some_and(|s| s.value.ends_with("ms")),
+        "JDK {}: {period:?}",
+        jdk.version
+    );
+    // Every field of every event has a readable value; references with a key of this chunk
+    // resolve.
+    let mut dangling = 0;
+    for event in open.events() {
+        for (field, value) in event.unwrap().fields() {
+            if let Value::Ref(reference) = value.unwrap()
+                && reference.key != 0
+                // A thread that is gone before its chunk ends is missing in the JDK's own
+                // files: `jfr print` says N/A.
+                && reference.ty().is_none_or(|ty| &*ty.name != "java.lang.Thread")
+                && reference.resolve().is_none()
+            {
+                println!("{} {}", field.name, reference.key);
+                dangling += 1;
+            }
+        }
+    }
+    assert_eq!(dangling, 0, "JDK {}", jdk.version);
+}
+
+fn truncation_and_streams_do_no_harm(Recorded { jdk, bytes, .. }: &Recorded) {
+    let whole = ours(bytes).len();
+    for step in 1..60 {
+        let cut = &bytes[..bytes.len() * step / 60];
+        let mut stream = ChunkStream::new(cut);
+        let mut samples = 0;
+        while let Some(chunk) = stream.next_chunk().unwrap() {
+            if let Ok(open) = ParsedChunk::new(&chunk.as_chunk()) {
+                samples += open
+                    .samples(|ty| &*ty.name == "jdk.ExecutionSample")
+                    .flatten()
+                    .count();
+            }
+        }
         assert!(
-            period.is_some_and(|s| s.value.ends_with("ms")),
-            "JDK {}: {period:?}",
-            jdk.version
+            samples <= whole && !stream.corruptions().is_empty(),
+            "JDK {} cut at {}",
+            jdk.version,
+            cut.len()
         );
-        // Every field of every event has a readable value; references with a key of this chunk
-        // resolve.
-        let mut dangling = 0;
-        for event in open.events() {
-            for (field, value) in event.unwrap().fields() {
-                if let Value::Ref(reference) = value.unwrap()
-                    && reference.key != 0
-                    // A thread that is gone before its chunk ends is missing in the JDK's own
-                    // files: `jfr print` says N/A.
-                    && reference.ty().is_none_or(|ty| &*ty.name != "java.lang.Thread")
-                    && reference.resolve().is_none()
-                {
-                    println!("{} {}", field.name, reference.key);
-                    dangling += 1;
-                }
-            }
-        }
-        assert_eq!(dangling, 0, "JDK {}", jdk.version);
-    });
+    }
+    // Two recordings end to end.
+    assert_eq!(ours(&[bytes, bytes].concat()).len(), 2 * whole);
 }
 
-#[test]
-fn truncation_and_streams_do_no_harm() {
-    on_each_jdk(|jdk, _, bytes| {
-        let whole = ours(bytes).len();
-        for step in 1..60 {
-            let cut = &bytes[..bytes.len() * step / 60];
-            let mut stream = ChunkStream::new(cut);
-            let mut samples = 0;
-            while let Some(chunk) = stream.next_chunk().unwrap() {
-                if let Ok(open) = ParsedChunk::new(&chunk.as_chunk()) {
-                    samples += open
-                        .samples(|ty| &*ty.name == "jdk.ExecutionSample")
-                        .flatten()
-                        .count();
-                }
-            }
-            assert!(
-                samples <= whole && !stream.corruptions().is_empty(),
-                "JDK {} cut at {}",
-                jdk.version,
-                cut.len()
-            );
-        }
-        // Two recordings end to end.
-        assert_eq!(ours(&[bytes, bytes].concat()).len(), 2 * whole);
+fn chunks_can_be_read_side_by_side(Recorded { bytes, .. }: &Recorded) {
+    let file = [bytes, bytes, bytes].concat();
+    let chunks: Vec<_> = Chunks::new(&file).collect();
+    let counts: Vec<usize> = std::thread::scope(|scope| {
+        let threads: Vec<_> = chunks
+            .iter()
+            .map(|chunk| {
+                scope.spawn(move || ParsedChunk::new(chunk).unwrap().events().flatten().count())
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|_| panic!("a reader panicked"))
+            })
+            .collect()
     });
-}
-
-#[test]
-fn chunks_can_be_read_side_by_side() {
-    on_each_jdk(|_, _, bytes| {
-        let file = [bytes, bytes, bytes].concat();
-        let chunks: Vec<_> = Chunks::new(&file).collect();
-        let counts: Vec<usize> = std::thread::scope(|scope| {
-            let threads: Vec<_> = chunks
-                .iter()
-                .map(|chunk| {
-                    scope.spawn(move || ParsedChunk::new(chunk).unwrap().events().flatten().count())
-                })
-                .collect();
-            threads
-                .into_iter()
-                .map(|thread| {
-                    thread
-                        .join()
-                        .unwrap_or_else(|_| panic!("a reader panicked"))
-                })
-                .collect()
-        });
-        assert_eq!(counts.len(), chunks.len());
-        assert!(counts.iter().all(|&count| count > 0));
-    });
+    assert_eq!(counts.len(), chunks.len());
+    assert!(counts.iter().all(|&count| count > 0));
 }
