@@ -34,10 +34,10 @@ pub use help::{help, list_text};
 pub use kind::Kind;
 pub use labels::Labels;
 pub use names::{NameProblem, RESERVED_NAMES, check_attribute_name};
-pub(crate) use parse::gives;
 pub use parse::{
     ENVIRONMENT, KILL_SWITCH, MAX_LEN_BYTES, OptionsError, parse, parse_with_environment,
 };
+pub(crate) use parse::{asks_nothing_else, gives};
 pub use parsed::Options;
 pub use rates::RateLimits;
 pub use redact::{Redact, Redaction};

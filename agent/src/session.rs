@@ -31,7 +31,7 @@ use crate::jvm::jvmti::{Jvmti, MountCallbacks};
 use crate::labels;
 use crate::log;
 use crate::metrics::Snapshot;
-use crate::options::{Engine, Options};
+use crate::options::{self, Engine, Options};
 use crate::os::stall_tolerant;
 use crate::output::ExistingFile;
 use crate::propagation;
@@ -113,6 +113,16 @@ impl Session {
             hooks,
             guarded: Mutex::default(),
             is_over: AtomicBool::new(false),
+        })
+    }
+
+    /// The line at the start of the recording that runs, if `text` asks for nothing else.
+    pub(crate) fn has_begun(&self, text: &str) -> Option<String> {
+        let guarded = self.lock();
+        let Recording { options, .. } = guarded.state.recording()?;
+        options::asks_nothing_else(text, options).then(|| {
+            let status = &guarded.status;
+            options.start_line(&status.path(), &guarded.walker, status.engine())
         })
     }
 

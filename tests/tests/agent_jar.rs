@@ -91,6 +91,45 @@ fn dependency_alone_starts_by_agent_control() {
 }
 
 #[test]
+fn second_start_in_code_changes_nothing_and_does_not_throw() {
+    let other = "a recording to 'app.jfr' is running; stop it first";
+    for (first, way) in [("start", "-javaagent"), ("start,file=app.jfr", "code")] {
+        let test_dir = TestDir::new();
+        let jvm = jvm(Jdk::main(), &test_dir).bundle(build::agent_jar());
+        let jvm = jvm.environment("CTXAGENT_OPTS", "start,file=app.jfr");
+        let jvm = match way {
+            "code" => jvm,
+            _ => jvm.java_agent(build::agent_jar(), first),
+        };
+        let commands = [
+            first,
+            "start",
+            "start,file=app.jfr",
+            "start,interval=20ms",
+            "start,strict,interval=20ms",
+            "start,intervall=20ms",
+            "stop",
+            "start,file=missing/app.jfr",
+        ];
+        let jvm = jvm.main("Executes", &commands).may_warn("not started: ");
+        let run = jvm.run_ok();
+        let answers: Vec<&str> = run.stdout.lines().collect();
+        let answer = |at: usize, begin: &str| {
+            assert!(answers[at].starts_with(begin), "{way}: {answers:?}");
+        };
+        answer(1, "already recording to app.jfr: cpu every 10ms");
+        answer(2, "already recording to app.jfr: cpu every 10ms");
+        assert_eq!(answers[3], format!("not started: {other}"));
+        assert_eq!(answers[4], format!("refused: {other}"));
+        answer(5, "refused: option 'intervall' is unknown");
+        answer(6, "stopped; recording is app.jfr");
+        answer(7, "not started: ");
+        let warnings = run.stderr.matches("warning: not started: ").count();
+        assert_eq!(warnings, 2, "{way}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn bad_options_are_refused_as_those_of_agentpath() {
     let test_dir = TestDir::new();
     let run = jvm(Jdk::main(), &test_dir)

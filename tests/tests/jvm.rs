@@ -45,6 +45,7 @@ mod start;
 mod starter;
 mod tick_bias;
 mod top;
+mod upcalls;
 mod waits;
 mod walker_loads;
 mod wall;

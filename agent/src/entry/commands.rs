@@ -39,7 +39,25 @@ impl Refusal {
 pub(crate) fn execute(agent: &'static Agent, text: &str) -> Result<String, Refusal> {
     let options = parse(agent, text).map_err(|error| Refusal::Option(error.to_string()))?;
     configure_log(&options, text)?;
+    if options.command == Command::Start
+        && let Some(line) = agent.session().and_then(|session| session.has_begun(text))
+    {
+        return Ok(format!("already {line}"));
+    }
     run(agent, &options)
+}
+
+/// The answer to code of the application: a start that is refused in this state is a warning there,
+/// as it is at load, unless it is `strict`.
+pub(crate) fn for_code(text: &str, answer: Result<String, Refusal>) -> Result<String, Refusal> {
+    match answer {
+        Err(Refusal::State(why) | Refusal::Unusable(why)) if is_lenient_start(text) => {
+            let line = format!("not started: {why}");
+            log::warn(&line);
+            Ok(line)
+        }
+        other => other,
+    }
 }
 
 /// Applies `log` and `loglevel` of a command. A command whose log cannot be written is not
@@ -47,6 +65,17 @@ pub(crate) fn execute(agent: &'static Agent, text: &str) -> Result<String, Refus
 pub(crate) fn configure_log(options: &Options, text: &str) -> Result<(), Refusal> {
     log::configure(options, |name| options::gives(text, name))
         .map_err(|why| Refusal::Option(format!("{why}; nothing was done")))
+}
+
+fn is_lenient_start(text: &str) -> bool {
+    parse_with_environment(text)
+        .is_ok_and(|options| options.command == Command::Start && !options.strict)
+}
+
+/// The options of a command, with those of the environment if it is a start.
+pub(crate) fn parse_with_environment(text: &str) -> Result<Options, OptionsError> {
+    let environment = std::env::var(options::ENVIRONMENT).ok();
+    options::parse_with_environment(text, environment.as_deref())
 }
 
 /// The options of a command to a loaded agent. A start has the same meaning as at load, except for
@@ -57,8 +86,7 @@ fn parse(agent: &Agent, text: &str) -> Result<Options, OptionsError> {
     if options.command != Command::Start {
         return Ok(options);
     }
-    let environment = std::env::var(options::ENVIRONMENT).ok();
-    let mut options = options::parse_with_environment(text, environment.as_deref())?;
+    let mut options = parse_with_environment(text)?;
     options.keep_what_a_load_sets(&agent.options, text)?;
     Ok(options)
 }

@@ -127,7 +127,7 @@ pub(crate) fn on_java_attach(vm: Vm, text: &str) -> Result<String, Refusal> {
     if agent::agent().is_none() {
         java_api::set_loaded_by_java();
     }
-    let answer = attach(vm, text);
+    let answer = commands::for_code(text, attach(vm, text));
     log::settle();
     answer
 }
@@ -159,8 +159,7 @@ fn attach(vm: Vm, text: &str) -> Result<String, Refusal> {
     if let Some(agent) = agent::agent() {
         return commands::execute(agent, text);
     }
-    let environment = std::env::var(options::ENVIRONMENT).ok();
-    let options = options::parse_with_environment(text, environment.as_deref())
+    let options = commands::parse_with_environment(text)
         .map_err(|error| Refusal::Option(error.to_string()))?;
     log::configure(&options, |_| true)
         .map_err(|why| Refusal::Option(format!("{why}; nothing was done")))?;

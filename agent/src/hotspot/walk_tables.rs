@@ -26,7 +26,7 @@ use stack_walker::cache::method_ids::{MethodIdBucket, MethodIdCache};
 use stack_walker::safe_fetch::SafeFetch;
 use stack_walker::tables::{
     AddressField, Anchor, BlobLayout, CodeHeap, FRAME_METHOD, FRAME_SENDER_SP, MAX_HEAPS,
-    MethodLayout, NmethodLayout, PC_DESC_SIZE, VmTables,
+    MethodLayout, NmethodLayout, PC_DESC_SIZE, UpcallFrame, VmTables,
 };
 use std::ptr;
 
@@ -186,6 +186,7 @@ fn tables(d: &VmDictionary, feature: u32, memory: SafeFetch) -> Result<VmTables,
             64
         },
         frame_wrapper: wrapper_distance(d)?,
+        upcall: upcall(d)?,
         virtual_threads: feature >= 21,
     })
 }
@@ -196,6 +197,17 @@ fn anchor(d: &VmDictionary, at: usize) -> Result<Anchor, String> {
         pc: at + d.offset("JavaFrameAnchor", "_last_Java_pc")?,
         fp: at + d.offset("JavaFrameAnchor", "_last_Java_fp")?,
     })
+}
+
+/// The frames of upcall stubs, if this VM names them.
+fn upcall(d: &VmDictionary) -> Result<Option<UpcallFrame>, String> {
+    if !d.has("UpcallStub", "_frame_data_offset") {
+        return Ok(None);
+    }
+    Ok(Some(UpcallFrame {
+        data: d.offset("UpcallStub", "_frame_data_offset")?,
+        anchor: anchor(d, d.offset("UpcallStub::FrameData", "jfa")?)?,
+    }))
 }
 
 /// Compares the walker's constants with those that the VM exports.

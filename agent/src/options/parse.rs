@@ -269,6 +269,15 @@ pub(crate) fn gives(text: &str, name: &str) -> bool {
     items.any(|(given, _)| given == name)
 }
 
+/// Whether what `text` gives, a valid start, is what `running` has.
+pub(crate) fn asks_nothing_else(text: &str, running: &Options) -> bool {
+    let mut asked = running.clone();
+    for item in Items::read(text).unwrap_or_default().values {
+        (item.row.set)(&mut asked, item.value);
+    }
+    asked == *running
+}
+
 /// Whether an item is `strict` or `strict=true`, whatever the others are.
 fn asks_strict(text: &str) -> bool {
     text.split(',')

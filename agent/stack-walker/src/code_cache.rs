@@ -24,6 +24,8 @@ pub(crate) enum BlobKind {
     Continuation,
     /// Frames are being torn down or rebuilt.
     Deoptimization,
+    /// Native code calls Java there, by `java.lang.foreign`.
+    Upcall,
     /// Between compiled and interpreted code, whose arguments are in different places.
     Adapter,
     /// Anything else.
@@ -170,11 +172,13 @@ fn kind_of(memory: &impl Memory, text: usize) -> Option<BlobKind> {
     const CONTI: usize = name(*b"ntinuati");
     const DEOPTIMIZATION: usize = name(*b"Deoptimi");
     const UNCOMMON: usize = name(*b"Uncommon");
+    const UPCALL: usize = name(*b"upcall_s");
     const ADAPTER: usize = name(*b"I2C/C2I ");
     Some(match memory.word(text)? {
         NMETHOD => BlobKind::Nmethod,
         NATIVE => BlobKind::NativeWrapper,
         ADAPTER => BlobKind::Adapter,
+        UPCALL => BlobKind::Upcall,
         DEOPTIMIZATION | UNCOMMON => BlobKind::Deoptimization,
         STUB_ROUTINES
             if memory.word(text.wrapping_add(8)) == Some(CONTINUATION)

@@ -32,6 +32,15 @@ pub struct Anchor {
     pub fp: usize,
 }
 
+/// The frame of an upcall stub, which holds the anchor of the Java frames before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UpcallFrame {
+    /// `UpcallStub::_frame_data_offset`, 4 bytes: where the frame's data is, from the stack pointer.
+    pub data: usize,
+    /// The anchor in these data.
+    pub anchor: Anchor,
+}
+
 /// Fields of a `CodeBlob`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BlobLayout {
@@ -142,6 +151,8 @@ pub struct VmTables {
     pub thread_anchor: Anchor,
     /// The anchor in a `JavaCallWrapper`, offsets from the wrapper.
     pub wrapper_anchor: Anchor,
+    /// The frame in which native code calls Java by `java.lang.foreign`; `None` before 21.
+    pub upcall: Option<UpcallFrame>,
     /// `JavaThread::_vframe_array_head`: not null while the thread's frames are being rebuilt.
     pub vframe_array_head: usize,
     /// `JavaThread::_saved_exception_pc`: where compiled code was left at a safepoint poll.

@@ -392,6 +392,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             Code::Blob(blob) => match blob.kind {
                 BlobKind::Nmethod | BlobKind::NativeWrapper => self.compiled(frame, &blob),
                 BlobKind::Continuation => Err(End::Frozen),
+                BlobKind::Upcall if frame.exit == FrameExit::Call => self.upcall(frame, &blob),
                 BlobKind::Deoptimization if frame.exit == FrameExit::Signal => {
                     failed(Failure::Deoptimization)
                 }

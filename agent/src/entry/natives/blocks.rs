@@ -347,7 +347,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_execute<'l>(
             Some(agent) => commands::execute(agent, &text),
             None => Err(Refusal::State("the agent is not loaded".into())),
         };
-        match answer {
+        match commands::for_code(&text, answer) {
             Ok(answer) => jni.new_string(&answer).map_or(NULL, |text| text.raw()),
             Err(refusal) => {
                 throw(jni, &refusal);

@@ -28,7 +28,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                     is_call() && desc().is_some_and(|desc| desc.exact)
                         || self.is_deopt_handler(&blob, pc)
                 }
-                BlobKind::NativeWrapper | BlobKind::Continuation => true,
+                BlobKind::NativeWrapper | BlobKind::Continuation | BlobKind::Upcall => true,
                 BlobKind::Stub | BlobKind::Adapter | BlobKind::Deoptimization => false,
             },
             Code::Outside => false,
@@ -43,8 +43,11 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             return false;
         }
         let blob = match self.tables.code_at(self.memory, caller.pc) {
-            // The caller is in the heap.
-            Code::Blob(blob) if blob.kind == BlobKind::Continuation => return true,
+            // The caller is in the heap, or native code.
+            Code::Blob(Blob {
+                kind: BlobKind::Continuation | BlobKind::Upcall,
+                ..
+            }) => return true,
             Code::Blob(blob) => blob,
             Code::Interpreter | Code::CallStub => return true,
             // A cached call site whose code was freed since.

@@ -298,9 +298,20 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         if wrapper & 7 != 0 || wrapper <= frame.fp || wrapper >= self.thread.stack_high {
             return failed(Failure::Entry);
         }
-        match self.anchor(wrapper, self.tables.wrapper_anchor, frame.fp)? {
-            None => Err(End::Root),
-            Some(next) => Ok(next),
+        let next = self.anchor(wrapper, self.tables.wrapper_anchor, frame.fp)?;
+        next.ok_or(End::Root)
+    }
+
+    /// The frame in which native code called Java: the same.
+    #[inline(never)]
+    pub(super) fn upcall(&mut self, frame: Frame, blob: &Blob) -> Step {
+        let upcall = self.tables.upcall.ok_or(End::Failed(Failure::Entry))?;
+        let offset = self.memory.u32(blob.start.wrapping_add(upcall.data));
+        let offset = offset.ok_or(End::Failed(Failure::Fault))? as usize;
+        let data = frame.sp.wrapping_add(offset);
+        if !is_within(data, frame.sp, MAX_FRAME) {
+            return failed(Failure::Entry);
         }
+        self.anchor(data, upcall.anchor, frame.sp)?.ok_or(End::Root)
     }
 }
