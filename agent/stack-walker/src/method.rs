@@ -25,9 +25,9 @@ pub(crate) struct ValidMethod {
 }
 
 /// What distinguishes a method from the others of its class: addresses of its name and of its
-/// signature.
+/// signature. Methods that override each other have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Key {
+pub(crate) struct Key {
     name: usize,
     signature: usize,
 }
@@ -90,6 +90,13 @@ impl VmTables {
         })
     }
 
+    /// The same of `method`.
+    pub(crate) fn key_of(&self, memory: &impl Memory, method: usize) -> Option<Key> {
+        let const_method = pointer(memory, method, self.method.const_method)?;
+        let constants = pointer(memory, const_method, self.method.constants)?;
+        self.key(memory, const_method, constants)
+    }
+
     /// The constant whose number the field `index` of a `ConstMethod` holds.
     fn constant(
         &self,
@@ -115,12 +122,7 @@ impl VmTables {
         let at = |index: usize| {
             let method = pointer(memory, data, index.wrapping_mul(8))?;
             let const_method = pointer(memory, method, l.const_method)?;
-            let constants = pointer(memory, const_method, l.constants)?;
-            Some((
-                method,
-                const_method,
-                self.key(memory, const_method, constants)?,
-            ))
+            Some((method, const_method, self.key_of(memory, method)?))
         };
         let (mut low, mut high) = (0, length);
         for _ in 0..MAX_HALVINGS {
@@ -170,12 +172,8 @@ impl VmTables {
 
     /// Whether the method has this name.
     pub(crate) fn is_named(&self, memory: &impl Memory, method: usize, name: &[u8]) -> bool {
-        let symbol = || {
-            let const_method = pointer(memory, method, self.method.const_method)?;
-            let constants = pointer(memory, const_method, self.method.constants)?;
-            self.constant(memory, const_method, constants, self.method.name_index)
-        };
-        symbol().is_some_and(|symbol| self.symbol_is(memory, symbol, name))
+        self.key_of(memory, method)
+            .is_some_and(|key| self.symbol_is(memory, key.name, name))
     }
 
     /// Whether the VM's symbol at this address is this text.

@@ -5,6 +5,7 @@ use crate::arch::frame_state::{Arch, CallInstruction, Caller};
 use crate::code_cache::{Blob, BlobKind, Code};
 use crate::debug_info::Scopes;
 use crate::memory::{Memory, plausible};
+use crate::method::Key;
 
 impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     /// Whether Java code can have been called from in front of the caller's pc. An interpreted
@@ -59,6 +60,35 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         };
         let above = self.complete(frame, blob.frame_size);
         above.is_ok_and(|above| self.tables.in_code_cache(above.pc))
+    }
+
+    /// Whether `caller` is confirmed, and calls the method that `callee` is the code of, or what may
+    /// lead there: nothing of another name or signature. What an earlier call left on the stack is
+    /// a call site, too.
+    #[inline(never)]
+    pub(super) fn can_call(&self, caller: &Caller, callee: &Blob) -> bool {
+        self.confirmed(caller)
+            && self.called_method(caller.pc).is_none_or(|called| {
+                let own = self
+                    .memory
+                    .word(callee.start.wrapping_add(self.tables.nmethod.method));
+                own.and_then(|method| self.tables.key_of(self.memory, method)) == Some(called)
+            })
+    }
+
+    /// The method into whose compiled code the call in front of `pc` leads; `None` if it leads to a
+    /// stub, or if that cannot be told.
+    fn called_method(&self, pc: usize) -> Option<Key> {
+        let target = self.call_target(pc)?;
+        let Code::Blob(entered) = self.tables.code_at(self.memory, target) else {
+            return None;
+        };
+        // Behind the entry are the stubs by which this code calls others.
+        if entered.kind != BlobKind::Nmethod || target > self.verified_entry(&entered)? {
+            return None;
+        }
+        let method = entered.start.wrapping_add(self.tables.nmethod.method);
+        self.tables.key_of(self.memory, self.memory.word(method)?)
     }
 
     /// The call in front of `pc`, if that lies in code.

@@ -201,7 +201,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                 FrameState::Unknown => None,
             },
         };
-        let known = next.filter(|next| self.confirmed(&next.caller()));
+        let known = next.filter(|next| self.can_call(&next.caller(), blob));
         known.ok_or(End::Failed(Failure::Caller))
     }
 
@@ -212,13 +212,14 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         self.complete(Frame { sp, ..frame }, blob.frame_size).ok()
     }
 
+    /// Where the method's code begins, behind the check of the receiver's class.
+    pub(super) fn verified_entry(&self, blob: &Blob) -> Option<usize> {
+        let field = self.tables.nmethod.verified_entry;
+        resolve(self.memory, blob.start, blob.code, field)
+    }
+
     fn build(&self, blob: &Blob) -> FrameState {
-        let entry = resolve(
-            self.memory,
-            blob.start,
-            blob.code,
-            self.tables.nmethod.verified_entry,
-        );
+        let entry = self.verified_entry(blob);
         let offset = self
             .memory
             .u16(blob.start.wrapping_add(self.tables.blob.frame_complete));
@@ -259,7 +260,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     fn searched(&self, frame: Frame, blob: &Blob) -> Step {
         if frame.exit == FrameExit::Signal
             && let Some(caller) = A::frameless(self.memory, &self.thread.registers)
-            && self.confirmed(&caller)
+            && self.can_call(&caller, blob)
         {
             return Ok(called(caller));
         }
@@ -269,7 +270,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                 ..frame
             };
             let next = self.complete(moved, blob.frame_size)?;
-            if self.tables.in_code_cache(next.pc) && self.confirmed(&next.caller()) {
+            if self.tables.in_code_cache(next.pc) && self.can_call(&next.caller(), blob) {
                 return Ok(next);
             }
         }

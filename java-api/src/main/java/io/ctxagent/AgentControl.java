@@ -29,7 +29,8 @@ public final class AgentControl {
      *     and what is allowed
      * @throws IllegalStateException if no agent is loaded and none can be, or if the command cannot
      *     be carried out now, like {@code pause} while no recording is running; the message says
-     *     why
+     *     why. A {@code start} that cannot is a warning of the agent, and the answer says why,
+     *     unless it is {@code strict}; one that asks for what runs already changes nothing
      */
     public static String execute(String options) {
         Objects.requireNonNull(options, "the options are null");
