@@ -42,6 +42,8 @@ pub struct Event {
 pub struct Frame {
     /// `class.method`.
     pub name: String,
+    /// Types of its parameters and of its result, as the VM writes them.
+    pub descriptor: String,
     /// Its line; `None` where it is not known.
     pub line: Option<i64>,
     /// Index of its byte code; `None` where it is not known: behind the last debug information of
@@ -52,11 +54,13 @@ pub struct Frame {
 impl Frame {
     /// A frame that has a method.
     fn of(frame: &Value) -> Option<Self> {
-        let class = frame.pointer("/method/type/name")?.as_str()?;
-        let method = frame.pointer("/method/name")?.as_str()?;
+        let text = |pointer| frame.pointer(pointer)?.as_str();
+        let class = text("/method/type/name")?;
+        let method = text("/method/name")?;
         let from = |least: i64, field: &str| frame.get(field)?.as_i64().filter(|n| *n >= least);
         Some(Self {
             name: format!("{}.{method}", class.replace('/', ".")),
+            descriptor: text("/method/descriptor")?.to_owned(),
             line: from(1, "lineNumber"),
             bytecode_index: from(0, "bytecodeIndex"),
         })

@@ -60,6 +60,7 @@ fn redefinition_under_load_keeps_names_and_lines() {
                 name,
                 line,
                 bytecode_index,
+                ..
             } in frames
             {
                 let Some(method) = name.strip_prefix("Redefined$Target.") else {

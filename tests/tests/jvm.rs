@@ -5,6 +5,7 @@ mod agent_commands;
 mod agent_jar;
 mod attach;
 mod bad_options;
+mod call_pairs;
 mod churn;
 mod class_patcher;
 mod class_redefinition;

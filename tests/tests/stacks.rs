@@ -158,7 +158,7 @@ fn resumed_virtual_threads_keep_their_root() {
 }
 
 /// Flags of each collector of this JDK.
-pub fn collectors(jdk: Jdk) -> Vec<&'static [&'static str]> {
+pub(crate) fn collectors(jdk: Jdk) -> Vec<&'static [&'static str]> {
     let mut all: Vec<&[&str]> = vec![
         &["-XX:+UseG1GC"],
         &["-XX:+UseParallelGC"],

@@ -218,7 +218,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         }
         let chained = self.chained(frame.sp, frame.fp);
         if let Some(caller) = A::frameless(self.memory, &self.thread.registers)
-            && self.calls_out(caller.pc)
+            && self.calls_leaf(caller.pc)
         {
             return Ok(called_natively(caller));
         }
@@ -230,7 +230,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             }
             let Ok(pc) = self.stack(at) else { break };
             let pc = A::plain(pc);
-            if self.tables.in_code_cache(pc) && self.calls_out(pc) {
+            if self.tables.in_code_cache(pc) && self.calls_leaf(pc) {
                 return Ok(Frame {
                     pc,
                     sp: at.wrapping_add(8),
@@ -243,6 +243,20 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             return failed(Failure::Native);
         };
         Ok(called_natively(caller))
+    }
+
+    /// Whether the call in front of `pc` leads to native code that Java calls without a record. That
+    /// of a native method has one: its return address, met here, is left from an earlier call.
+    fn calls_leaf(&self, pc: usize) -> bool {
+        let is_native_method = || {
+            let code = self.tables.code_at(self.memory, pc);
+            let (low, high) = self.tables.library;
+            matches!(code, Code::Blob(blob) if blob.kind == BlobKind::NativeWrapper)
+                && !self
+                    .call_target(pc)
+                    .is_some_and(|target| (low..high).contains(&target))
+        };
+        self.calls_out(pc) && !is_native_method()
     }
 
     /// The first frame in the code cache that frame pointers lead to from `fp` on.

@@ -1,0 +1,67 @@
+//! Stacks of real programs: each caller invokes, at its bytecode index, a method of the callee's
+//! name.
+
+use e2e::recording::SAMPLES;
+use e2e::workspace::root;
+use e2e::{Jdk, Jvm, Recording, TestDir};
+use std::collections::HashSet;
+use std::fs;
+
+/// The first JDK that can read class files for us.
+const READER: u32 = 24;
+
+/// Each caller with its callee, once, as the checker reads it.
+fn pairs(recording: &Recording) -> HashSet<String> {
+    let mut pairs = HashSet::new();
+    for kind in [SAMPLES, "profiler.WallClockSample"] {
+        for event in recording.events(kind) {
+            for two in event.placed_frames().windows(2) {
+                let [callee, caller] = two else { continue };
+                let Some(index) = caller.bytecode_index else {
+                    continue;
+                };
+                let (class, method) = caller.name.rsplit_once('.').unwrap();
+                let (_, called) = callee.name.rsplit_once('.').unwrap();
+                let (class, descriptor) = (class.replace('.', "/"), &caller.descriptor);
+                pairs.insert(format!(
+                    "{class}\t{method}\t{descriptor}\t{index}\t{called}"
+                ));
+            }
+        }
+    }
+    pairs
+}
+
+#[test]
+fn each_caller_invokes_its_callee() {
+    let jdks = Jdk::every();
+    let Some(reader) = jdks.iter().find(|jdk| jdk.version >= READER) else {
+        return println!("SKIP: no JDK {READER} or newer");
+    };
+    for jdk in &jdks {
+        let test_dir = TestDir::new();
+        let tool = "jdk.jfr/jdk.jfr.internal.tool.Main";
+        let programs: [(&str, &[&str]); 2] = [
+            ("http.jfr", &["HttpLoop", "6000"]),
+            ("tool.jfr", &["-m", tool, "print", "--json", "http.jfr"]),
+        ];
+        for (file, program) in programs {
+            Jvm::new(*jdk, &test_dir)
+                .agent(&format!("start,interval=1ms,wall=2ms,file={file}"))
+                .main(program[0], &program[1..])
+                .run_ok();
+            let pairs = pairs(&Recording::new(test_dir.file(file)));
+            let lines: Vec<&str> = pairs.iter().map(String::as_str).collect();
+            fs::write(test_dir.file("pairs"), lines.join("\n")).unwrap();
+            let checker = root().join("tests/foreign/CallPairs.java");
+            let home = jdk.home().display().to_string();
+            let checked = Jvm::new(*reader, &test_dir)
+                .main(checker.to_str().unwrap(), &[&home, "pairs"])
+                .run_ok();
+            println!("{jdk}, {program:?}: {}", checked.stdout);
+            let right = checked.counter("right");
+            assert!(right > 500, "{right} pairs");
+            assert_eq!(checked.counter("wrong"), 0, "{}", checked.stdout);
+        }
+    }
+}
