@@ -187,6 +187,7 @@ impl Session {
             components.vm.env(),
             options.cstack,
         );
+        self.end_preparation()?;
         let writer = self.spawn_writer(options, lease)?;
         let mut guarded = self.lock();
         guarded.walker.clone_from(&walkers.text);
@@ -216,10 +217,22 @@ impl Session {
 
     fn reserve(&self) -> Result<WriterLease, String> {
         let mut guarded = self.lock();
+        self.refuse_at_end()?;
+        guarded.reserve()
+    }
+
+    /// From here on the end of the VM waits for the writer.
+    fn end_preparation(&self) -> Result<(), String> {
+        let mut guarded = self.lock();
+        guarded.end_preparation();
+        self.refuse_at_end()
+    }
+
+    fn refuse_at_end(&self) -> Result<(), String> {
         if self.is_over.load(SeqCst) {
             return Err("the JVM is ending".into());
         }
-        guarded.reserve()
+        Ok(())
     }
 
     fn spawn_writer(
@@ -254,9 +267,7 @@ impl Session {
         conditions: &[Condition<'_>],
     ) -> Result<(Samplers, Option<Timeout>), (String, Box<Samplers>)> {
         let off = |why| (why, Box::default());
-        if self.is_over.load(SeqCst) {
-            return Err(off("the JVM is ending".into()));
-        }
+        self.refuse_at_end().map_err(off)?;
         let components = &self.components;
         let samplers = samplers::begin(components, options, walkers, conditions, &self.is_over)
             .map_err(off)?;
@@ -381,10 +392,12 @@ impl Session {
             );
         };
         let Some((recording, samplers)) = guarded.state.end() else {
-            // A stopped recording may not be finished yet.
-            let lease = guarded.lease();
+            // A stopped recording may not be finished yet. A start that has no writer gets none.
+            let lease = guarded.writer_lease();
             drop(guarded);
-            let _ = stall_tolerant::wait(LAST_WRITE, |step| has_ended(&lease, step));
+            if let Some(lease) = lease {
+                let _ = stall_tolerant::wait(LAST_WRITE, |step| has_ended(&lease, step));
+            }
             return;
         };
         let writer = self.end_sampling(recording, samplers);

@@ -40,6 +40,8 @@ pub(super) struct Guarded {
     /// Alive while a writer exists: also one that creates or finishes its file, or that a command
     /// no longer waits for.
     lease: Weak<()>,
+    /// The start that holds the lease has no writer yet.
+    is_preparing: bool,
     /// Number of recordings started so far.
     pub(super) number: u64,
     /// Of this recording, or the last one.
@@ -107,6 +109,7 @@ impl Guarded {
         }
         let lease = WriterLease::default();
         self.lease = Arc::downgrade(&lease);
+        self.is_preparing = true;
         Ok(lease)
     }
 
@@ -115,9 +118,14 @@ impl Guarded {
         self.lease.strong_count() > 0
     }
 
-    /// For a wait outside the lock until the writer is done.
-    pub(super) fn lease(&self) -> Weak<()> {
-        self.lease.clone()
+    /// The start that holds the lease begins to write.
+    pub(super) const fn end_preparation(&mut self) {
+        self.is_preparing = false;
+    }
+
+    /// For a wait outside the lock until the writer is done; `None` if there is none yet.
+    pub(super) fn writer_lease(&self) -> Option<Weak<()>> {
+        (!self.is_preparing).then(|| self.lease.clone())
     }
 
     /// The state in words: the most severe condition, and whether the recording is paused.
@@ -150,5 +158,22 @@ impl Guarded {
             (Some(worst), false) => worst.into(),
             (Some(worst), true) => format!("{worst}; paused"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn end_of_the_vm_waits_for_a_writer_and_not_for_a_start_without_one() {
+        let mut guarded = Guarded::default();
+        let lease = guarded.reserve().unwrap();
+        assert!(guarded.is_writer_busy());
+        assert!(guarded.writer_lease().is_none());
+        guarded.end_preparation();
+        assert_eq!(guarded.writer_lease().unwrap().strong_count(), 1);
+        drop(lease);
+        assert!(!guarded.is_writer_busy());
     }
 }

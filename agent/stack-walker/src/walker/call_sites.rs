@@ -48,9 +48,10 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             Code::Blob(Blob {
                 kind: BlobKind::Continuation | BlobKind::Upcall,
                 ..
-            }) => return true,
+            })
+            | Code::Interpreter
+            | Code::CallStub => return true,
             Code::Blob(blob) => blob,
-            Code::Interpreter | Code::CallStub => return true,
             // A cached call site whose code was freed since.
             Code::Outside => return false,
         };
@@ -62,16 +63,16 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         above.is_ok_and(|above| self.tables.in_code_cache(above.pc))
     }
 
-    /// Whether `caller` is confirmed, and calls the method that `callee` is the code of, or what may
+    /// Whether `caller` is confirmed, and calls the method that `code` belongs to, or what may
     /// lead there: nothing of another name or signature. What an earlier call left on the stack is
     /// a call site, too.
     #[inline(never)]
-    pub(super) fn can_call(&self, caller: &Caller, callee: &Blob) -> bool {
+    pub(super) fn can_call(&self, caller: &Caller, code: &Blob) -> bool {
         self.confirmed(caller)
             && self.called_method(caller.pc).is_none_or(|called| {
                 let own = self
                     .memory
-                    .word(callee.start.wrapping_add(self.tables.nmethod.method));
+                    .word(code.start.wrapping_add(self.tables.nmethod.method));
                 own.and_then(|method| self.tables.key_of(self.memory, method)) == Some(called)
             })
     }

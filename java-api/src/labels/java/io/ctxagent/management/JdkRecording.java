@@ -36,8 +36,10 @@ final class JdkRecording {
 
     /** A new file, for nobody else to read. Returns why it will not be written. */
     private static String writeTo(String name, boolean replaces) {
+        Path created = null;
         try {
             Path file = Path.of(name);
+            refuseAtEnd();
             if (replaces) {
                 Files.deleteIfExists(file);
             }
@@ -45,12 +47,31 @@ final class JdkRecording {
                     file,
                     PosixFilePermissions.asFileAttribute(
                             PosixFilePermissions.fromString("rw-------")));
+            created = file;
             running.setDestination(file);
             running.setDumpOnExit(true);
             return "";
         } catch (IOException | RuntimeException refused) {
             stop();
+            deleteEmpty(created);
             return refused.toString();
+        }
+    }
+
+    /** Throws if the JVM is ending: the JDK writes no file any more. */
+    private static void refuseAtEnd() {
+        Thread never = new Thread();
+        Runtime.getRuntime().addShutdownHook(never);
+        Runtime.getRuntime().removeShutdownHook(never);
+    }
+
+    private static void deleteEmpty(Path file) {
+        try {
+            if (file != null && Files.size(file) == 0) {
+                Files.delete(file);
+            }
+        } catch (IOException itStays) {
+            return;
         }
     }
 
