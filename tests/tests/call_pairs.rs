@@ -16,16 +16,14 @@ fn pairs(recording: &Recording) -> HashSet<String> {
     for kind in [SAMPLES, "profiler.WallClockSample"] {
         for event in recording.events(kind) {
             for two in event.placed_frames().windows(2) {
-                let [callee, caller] = two else { continue };
+                let [below, caller] = two else { continue };
                 let Some(index) = caller.bytecode_index else {
                     continue;
                 };
                 let (class, method) = caller.name.rsplit_once('.').unwrap();
-                let (_, called) = callee.name.rsplit_once('.').unwrap();
+                let (_, name) = below.name.rsplit_once('.').unwrap();
                 let (class, descriptor) = (class.replace('.', "/"), &caller.descriptor);
-                pairs.insert(format!(
-                    "{class}\t{method}\t{descriptor}\t{index}\t{called}"
-                ));
+                pairs.insert(format!("{class}\t{method}\t{descriptor}\t{index}\t{name}"));
             }
         }
     }
@@ -55,13 +53,13 @@ fn each_caller_invokes_its_callee() {
             fs::write(test_dir.file("pairs"), lines.join("\n")).unwrap();
             let checker = root().join("tests/foreign/CallPairs.java");
             let home = jdk.home().display().to_string();
-            let checked = Jvm::new(*reader, &test_dir)
+            let said = Jvm::new(*reader, &test_dir)
                 .main(checker.to_str().unwrap(), &[&home, "pairs"])
                 .run_ok();
-            println!("{jdk}, {program:?}: {}", checked.stdout);
-            let right = checked.counter("right");
+            println!("{jdk}, {program:?}: {}", said.stdout);
+            let right = said.counter("right");
             assert!(right > 500, "{right} pairs");
-            assert_eq!(checked.counter("wrong"), 0, "{}", checked.stdout);
+            assert_eq!(said.counter("wrong"), 0, "{}", said.stdout);
         }
     }
 }
