@@ -40,6 +40,7 @@ mod rotation;
 mod sampling;
 mod scopes;
 mod screens;
+mod second_agent;
 mod stacks;
 mod start;
 mod starter;

@@ -7,7 +7,7 @@
 //! 2. No native is on the hot path: they run once per key, per distinct value or per thread, on
 //!    misuse, or as a command.
 //! 3. [`Jni`] creates all Java objects, see there. `null` means "not now" to Java.
-//! 4. The exported symbols are those of `Native` and `Labels`, which no other library defines.
+//! 4. The exported symbols are those of classes of ours, which no other library defines.
 
 #![expect(unsafe_code, reason = "boundary: what the VM calls")]
 #![expect(
