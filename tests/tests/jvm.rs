@@ -6,6 +6,7 @@ mod agent_jar;
 mod attach;
 mod bad_options;
 mod churn;
+mod class_cache;
 mod class_patcher;
 mod class_redefinition;
 mod containers;
