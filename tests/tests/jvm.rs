@@ -30,6 +30,7 @@ mod management;
 mod misuse;
 mod newer_jdk;
 mod observe;
+mod observe_first;
 mod page_commands;
 mod pause;
 mod per_cpu;

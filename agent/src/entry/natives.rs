@@ -44,6 +44,7 @@ use observing::{
     Java_io_ctxagent_internal_agent_Native_mark, Java_io_ctxagent_internal_agent_Native_milestones,
     Java_io_ctxagent_internal_agent_Native_observeNetwork,
     Java_io_ctxagent_internal_agent_Native_observePauses,
+    Java_io_ctxagent_internal_agent_Native_prepareLabels,
     Java_io_ctxagent_internal_agent_Native_sampleNanos,
     Java_io_ctxagent_internal_agent_Native_scopeClosed,
     Java_io_ctxagent_internal_agent_Native_scopeThreshold,
@@ -82,6 +83,7 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
         c"observePauses" c"(Z)V" Java_io_ctxagent_internal_agent_Native_observePauses;
         c"takePauses" c"()[J" Java_io_ctxagent_internal_agent_Native_takePauses;
         c"observeNetwork" c"(ILjava/util/function/Function;Z)Z" Java_io_ctxagent_internal_agent_Native_observeNetwork;
+        c"prepareLabels" c"()Z" Java_io_ctxagent_internal_agent_Native_prepareLabels;
         c"mark" c"(Ljava/lang/String;JJ)V" Java_io_ctxagent_internal_agent_Native_mark;
         c"sampleNanos" c"()J" Java_io_ctxagent_internal_agent_Native_sampleNanos;
         c"milestones" c"()[J" Java_io_ctxagent_internal_agent_Native_milestones;

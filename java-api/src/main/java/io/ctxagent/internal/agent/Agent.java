@@ -117,6 +117,12 @@ public interface Agent {
      */
     boolean observeNetwork(int kind, Function<Object, Consumer<Object>> observer, boolean on);
 
+    /**
+     * Defines the class {@code Labels} in the boot loader, unless it is there, by which observers
+     * get requests and scopes of libraries. Returns whether it is there.
+     */
+    boolean prepareLabels();
+
     /** Records what the current thread notes; times as of {@link System#nanoTime}. */
     void mark(String name, long startNanos, long endNanos);
 

@@ -19,7 +19,7 @@ public final class Bridge {
     public static final int READY = 2;
 
     /** Version of the contract with the agent. */
-    static final int ABI = 8;
+    static final int ABI = 9;
 
     /** For tests. */
     private static Agent substitute;

@@ -76,6 +76,9 @@ final class Native implements Agent {
             int kind, Function<Object, Consumer<Object>> observer, boolean on);
 
     @Override
+    public native boolean prepareLabels();
+
+    @Override
     public native void mark(String name, long startNanos, long endNanos);
 
     @Override

@@ -220,6 +220,11 @@ public final class AgentDouble implements Agent {
     }
 
     @Override
+    public boolean prepareLabels() {
+        return false;
+    }
+
+    @Override
     public void mark(String name, long startNanos, long endNanos) {}
 
     @Override
