@@ -3,6 +3,7 @@
 
 mod agent_commands;
 mod agent_jar;
+mod api_failure;
 mod attach;
 mod bad_options;
 mod churn;

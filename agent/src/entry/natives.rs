@@ -31,7 +31,7 @@ use blocks::{
     Java_io_ctxagent_internal_agent_Native_count,
     Java_io_ctxagent_internal_agent_Native_currentThreadKey,
     Java_io_ctxagent_internal_agent_Native_describeAttribute,
-    Java_io_ctxagent_internal_agent_Native_execute,
+    Java_io_ctxagent_internal_agent_Native_execute, Java_io_ctxagent_internal_agent_Native_failed,
     Java_io_ctxagent_internal_agent_Native_filterWithoutContext,
     Java_io_ctxagent_internal_agent_Native_intern, Java_io_ctxagent_internal_agent_Native_layout,
     Java_io_ctxagent_internal_agent_Native_openMemory,
@@ -64,6 +64,7 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
     methods! {
         c"abi" c"()I" Java_io_ctxagent_internal_agent_Native_abi;
         c"refused" c"(I)V" Java_io_ctxagent_internal_agent_Native_refused;
+        c"failed" c"(Ljava/lang/String;)V" Java_io_ctxagent_internal_agent_Native_failed;
         c"layout" c"()[J" Java_io_ctxagent_internal_agent_Native_layout;
         c"slab" c"()Ljava/nio/ByteBuffer;" Java_io_ctxagent_internal_agent_Native_slab;
         c"bindKey" c"(Ljava/lang/String;)I" Java_io_ctxagent_internal_agent_Native_bindKey;

@@ -51,6 +51,18 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_refused(
     });
 }
 
+/// `native void failed(String why)`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_failed<'l>(
+    mut env: EnvUnowned<'l>,
+    _native: JObject<'l>,
+    why: JString<'l>,
+) {
+    enter(OnFailure::IgnoreAndCount, "failed", (), || {
+        api_copies::refuse_failed(&text(&mut env, &why).unwrap_or_default());
+    });
+}
+
 /// `native long[] layout()`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_internal_agent_Native_layout(

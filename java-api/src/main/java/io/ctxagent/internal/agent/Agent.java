@@ -23,6 +23,9 @@ public interface Agent {
      */
     void refused(int wanted);
 
+    /** Reports, as {@link #refused} does, that this API is off because its preparation failed. */
+    void failed(String why);
+
     /** The numbers of {@link Layout}, or {@code null}. */
     long[] layout();
 

@@ -17,6 +17,9 @@ final class Native implements Agent {
     public native void refused(int wanted);
 
     @Override
+    public native void failed(String why);
+
+    @Override
     public native long[] layout();
 
     @Override

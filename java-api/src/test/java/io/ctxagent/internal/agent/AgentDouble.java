@@ -84,6 +84,11 @@ public final class AgentDouble implements Agent {
     }
 
     @Override
+    public void failed(String why) {
+        throw new AssertionError(why);
+    }
+
+    @Override
     public long[] layout() {
         return new long[] {
             STRIDE,
