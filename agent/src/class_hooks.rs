@@ -2,6 +2,7 @@
 //! and `network/hooks.txt` have those of the JDK, `labels/sources.txt` those of libraries.
 
 pub(crate) mod boot;
+pub(crate) mod class_cache;
 pub(crate) mod on_demand;
 mod signature;
 

@@ -7,5 +7,6 @@ pub(crate) mod monitors;
 mod stack_chunks;
 mod symtab;
 mod vm_dictionary;
+pub(crate) mod vm_flags;
 pub(crate) mod vm_structs;
 pub(crate) mod walk_tables;

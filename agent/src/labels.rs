@@ -20,7 +20,7 @@ use crate::log;
 use crate::options::{LabelSource, Labels};
 use class_patcher::hook::Helper;
 pub(crate) use classes::{are_there as has_classes, class_file};
-pub(crate) use java::define_boot_class;
+pub(crate) use java::{define_boot_class, prepare};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -217,7 +217,7 @@ fn prepare_helpers(
 
 /// Whether classes of a loader can call ours.
 fn is_reachable(jni: Jni, loader: Option<&LocalRef<'_>>) -> Result<(), String> {
-    java::prepare(jni).ok_or("the classes that hooks call cannot be defined")?;
+    java::prepare(&jni).ok_or("the classes that hooks call cannot be defined")?;
     if !java::is_found_by(jni, loader) {
         return Err("its class loader does not ask the boot loader".to_owned());
     }

@@ -24,6 +24,7 @@ mod state;
 mod timeout;
 mod walkers;
 
+use crate::class_hooks::class_cache;
 use crate::guard;
 use crate::jdk_events;
 use crate::jvm::jni::{Jni, LocalRef, Vm};
@@ -130,10 +131,7 @@ impl Session {
     pub(crate) fn start(&'static self, options: &Options) -> Result<String, String> {
         let lease = self.reserve()?;
         if let Some(jni) = self.components.vm.env() {
-            propagation::begin(self.components.jvmti, jni, options.propagate);
-            labels::begin(self.components.jvmti, jni, &options.labels);
-            let bind = self.hooks.bind_jdk_events;
-            jdk_events::begin(self.components.jvmti, jni, options, bind);
+            self.begin_hooks(jni, options);
         }
         self.components.events.want_scopes(Some(options));
         let started = self
@@ -149,6 +147,17 @@ impl Session {
             jdk_recording::write_beside(jni, settings, &ours, replaces);
         }
         started
+    }
+
+    /// Classes get the hooks that a recording wants.
+    fn begin_hooks(&self, jni: Jni, options: &Options) {
+        if options.wants_hooks() && class_cache::refuses_hooks() {
+            return;
+        }
+        let jvmti = self.components.jvmti;
+        propagation::begin(jvmti, jni, options.propagate);
+        labels::begin(jvmti, jni, &options.labels);
+        jdk_events::begin(jvmti, jni, options, self.hooks.bind_jdk_events);
     }
 
     fn start_jdk_recording(&self, options: &Options) -> Result<(), String> {

@@ -3,10 +3,12 @@
 
 mod agent_commands;
 mod agent_jar;
+mod api_failure;
 mod attach;
 mod bad_options;
 mod call_pairs;
 mod churn;
+mod class_cache;
 mod class_patcher;
 mod class_redefinition;
 mod containers;
@@ -30,6 +32,7 @@ mod management;
 mod misuse;
 mod newer_jdk;
 mod observe;
+mod observe_first;
 mod page_commands;
 mod pause;
 mod per_cpu;
@@ -41,6 +44,7 @@ mod rotation;
 mod sampling;
 mod scopes;
 mod screens;
+mod second_agent;
 mod stacks;
 mod start;
 mod starter;

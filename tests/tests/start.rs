@@ -237,6 +237,7 @@ fn library_exports_only_entry_points() {
         name.starts_with("Agent_On")
             || name == "JNI_OnLoad"
             || name.starts_with("Java_io_ctxagent_internal_agent_Native_")
+            || name.starts_with("Java_io_ctxagent_internal_loader_AgentLibrary_")
             || name.starts_with("Java_io_ctxagent_labels_Labels_")
             || name == "ctxagent_active"
     };

@@ -1,7 +1,7 @@
 //! Hooks of the JDK that are inserted when somebody first wants one of their kinds. The calls stay
 //! for the life of the VM; while nobody wants them each is one branch.
 
-use super::{Row, boot, hooks_of, rows};
+use super::{Row, boot, class_cache, hooks_of, rows};
 use crate::jvm::jni::Jni;
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
@@ -58,6 +58,9 @@ impl<const KINDS: usize> HooksOnDemand<KINDS> {
 
     /// Inserts the hooks of a kind, unless somebody did. `false` if it has none; a warning says why.
     pub(crate) fn insert(&self, jvmti: Jvmti, jni: Jni, kind: usize) -> bool {
+        if class_cache::refuses_hooks() {
+            return false;
+        }
         let known = self.outcomes().get(kind).cloned().flatten();
         let outcome = known.unwrap_or_else(|| self.load_anew(jvmti, jni, kind));
         if let Some(of_kind) = self.outcomes().get_mut(kind) {

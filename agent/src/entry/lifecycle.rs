@@ -103,8 +103,12 @@ fn load(vm: Vm, text: &str, at_load: bool) -> jint {
 
 /// `-javaagent`: as `on_load`, in a VM that is up. With an agent that is loaded already, a command.
 pub(crate) fn on_java_agent(vm: Vm, jni: Jni, text: &str) {
-    if agent::agent().is_some() {
-        on_attach(vm, text);
+    if let Some(agent) = agent::agent() {
+        if agent.session().is_some() {
+            on_attach(vm, text);
+        } else {
+            log::warn("loaded by -agentpath, too; the options of -javaagent are ignored");
+        }
         return;
     }
     java_api::set_loaded_by_java();
@@ -190,10 +194,8 @@ fn first_attach(vm: Vm, options: &Options) -> Result<(&'static Agent, Jni), Stri
 /// environment for us within `limit`.
 fn prepare(vm: Vm, options: Options, limit: Duration) -> Result<&'static Agent, String> {
     // First, because even an unused environment makes each switch of a virtual thread slower.
-    if let Some(path) = copies::active_copy() {
-        return Err(format!(
-            "another copy of the agent, {path}, is active in this process"
-        ));
+    if let Some(line) = other_copy() {
+        return Err(line);
     }
     let jvmti = stall_tolerant::first_value(limit, || Jvmti::new(vm.raw()).ok())
         .ok_or("this JVM gives no JVMTI environment")?;
@@ -211,6 +213,14 @@ fn prepare(vm: Vm, options: Options, limit: Duration) -> Result<&'static Agent, 
     callbacks::install(jvmti, vm_init, vm_death)
         .map_err(|error| format!("this JVM refuses the event callbacks: {error}"))?;
     Ok(agent)
+}
+
+/// A line if another copy of this library is the agent of the process.
+pub(crate) fn other_copy() -> Option<String> {
+    let path = copies::active_copy()?;
+    Some(format!(
+        "another copy of the agent, {path}, is active in this process"
+    ))
 }
 
 unsafe extern "system" fn vm_init(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) {

@@ -1,5 +1,12 @@
 //! The natives of `io.ctxagent.internal.loader.AgentLibrary`, the class of `ctxagent.jar` that loads
-//! this library. They are registered, not exported: the VM would warn where it binds them by name.
+//! this library. It calls them first: the VM finds those of an agent that is there by name. Where
+//! Java code has loaded the library they are registered, as the VM would warn of names.
+
+#![expect(
+    unsafe_code,
+    unreachable_pub,
+    reason = "the JVM finds natives by name in the dynamic symbol table"
+)]
 
 use crate::entry::lifecycle;
 use crate::entry::natives::{method, text, throw};
@@ -7,61 +14,82 @@ use crate::guard::{OnFailure, enter};
 use crate::jvm::jni::{Jni, Vm};
 use jni::EnvUnowned;
 use jni::objects::{JObject, JString};
+use jni::strings::JNIString;
 use jni::sys::{jint, jobject};
 use std::ptr;
-use std::sync::OnceLock;
 
-/// The VM whose Java code has loaded this library.
-static VM: OnceLock<Vm> = OnceLock::new();
 const NULL: jobject = ptr::null_mut();
 
-/// Java code has loaded the library.
+/// Java code has loaded the library. Beside an agent that is there the VM unloads it again, with an
+/// exception: it would ask this library first for the natives of the API, and get no context.
 pub(crate) fn on_load(vm: Vm) -> jint {
-    let vm = *VM.get_or_init(|| vm);
-    if let Some(jni) = vm.env() {
-        jni.with_local_frame(|jni| register(*jni));
+    let Some(jni) = vm.env() else {
+        return jni_sys::JNI_ERR;
+    };
+    if let Some(line) = lifecycle::other_copy() {
+        jni.throw(c"java/lang/LinkageError", JNIString::from(line).as_cstr());
+        return jni_sys::JNI_ERR;
     }
+    jni.with_local_frame(|jni| register(*jni));
     jni_sys::JNI_VERSION_10
 }
 
 /// `FindClass` asks the loader of the class that loads the library.
 fn register(jni: Jni) {
-    let Some(class) = jni.find_class(c"io/ctxagent/internal/loader/AgentLibrary") else {
-        return;
-    };
-    let methods = [
-        method(c"start", c"(Ljava/lang/String;)V", start as *const ()),
+    if let Some(class) = jni.find_class(c"io/ctxagent/internal/loader/AgentLibrary") {
+        jni.register_natives(&class, &methods());
+    }
+}
+
+/// Those of `AgentLibrary`.
+pub(super) fn methods() -> Vec<jni_sys::JNINativeMethod> {
+    vec![
+        method(
+            c"start",
+            c"(Ljava/lang/String;)V",
+            Java_io_ctxagent_internal_loader_AgentLibrary_start as *const (),
+        ),
         method(
             c"attach",
             c"(Ljava/lang/String;)Ljava/lang/String;",
-            attach as *const (),
+            Java_io_ctxagent_internal_loader_AgentLibrary_attach as *const (),
         ),
-    ];
-    jni.register_natives(&class, &methods);
+    ]
 }
 
 /// `static native void start(String options)`.
-extern "system" fn start<'l>(mut env: EnvUnowned<'l>, _: JObject<'l>, options: JString<'l>) {
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_loader_AgentLibrary_start<'l>(
+    mut env: EnvUnowned<'l>,
+    _class: JObject<'l>,
+    options: JString<'l>,
+) {
     enter(OnFailure::DisableAgent, "start", (), || {
         let options = text(&mut env, &options).unwrap_or_default();
-        if let (Some(vm), Some(jni)) = (VM.get(), Jni::of_native(&env)) {
-            lifecycle::on_java_agent(*vm, jni, &options);
+        if let Some(jni) = Jni::of_native(&env)
+            && let Some(vm) = jni.vm()
+        {
+            lifecycle::on_java_agent(vm, jni, &options);
         }
     });
 }
 
 /// `static native String attach(String options)`.
-extern "system" fn attach<'l>(
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_loader_AgentLibrary_attach<'l>(
     mut env: EnvUnowned<'l>,
-    _: JObject<'l>,
+    _class: JObject<'l>,
     options: JString<'l>,
 ) -> jobject {
     enter(OnFailure::DisableAgent, "attach", NULL, || {
         let options = text(&mut env, &options).unwrap_or_default();
-        let (Some(vm), Some(jni)) = (VM.get(), Jni::of_native(&env)) else {
+        let Some(jni) = Jni::of_native(&env) else {
             return NULL;
         };
-        match lifecycle::on_java_attach(*vm, &options) {
+        let Some(vm) = jni.vm() else {
+            return NULL;
+        };
+        match lifecycle::on_java_attach(vm, &options) {
             Ok(answer) => jni.new_string(&answer).map_or(NULL, |text| text.raw()),
             Err(refusal) => {
                 throw(jni, &refusal);

@@ -7,7 +7,7 @@
 //! 2. No native is on the hot path: they run once per key, per distinct value or per thread, on
 //!    misuse, or as a command.
 //! 3. [`Jni`] creates all Java objects, see there. `null` means "not now" to Java.
-//! 4. The exported symbols are those of `Native` and `Labels`, which no other library defines.
+//! 4. The exported symbols are those of classes of ours, which no other library defines.
 
 #![expect(unsafe_code, reason = "boundary: what the VM calls")]
 #![expect(
@@ -31,7 +31,7 @@ use blocks::{
     Java_io_ctxagent_internal_agent_Native_count,
     Java_io_ctxagent_internal_agent_Native_currentThreadKey,
     Java_io_ctxagent_internal_agent_Native_describeAttribute,
-    Java_io_ctxagent_internal_agent_Native_execute,
+    Java_io_ctxagent_internal_agent_Native_execute, Java_io_ctxagent_internal_agent_Native_failed,
     Java_io_ctxagent_internal_agent_Native_filterWithoutContext,
     Java_io_ctxagent_internal_agent_Native_intern, Java_io_ctxagent_internal_agent_Native_layout,
     Java_io_ctxagent_internal_agent_Native_openMemory,
@@ -44,6 +44,7 @@ use observing::{
     Java_io_ctxagent_internal_agent_Native_mark, Java_io_ctxagent_internal_agent_Native_milestones,
     Java_io_ctxagent_internal_agent_Native_observeNetwork,
     Java_io_ctxagent_internal_agent_Native_observePauses,
+    Java_io_ctxagent_internal_agent_Native_prepareLabels,
     Java_io_ctxagent_internal_agent_Native_sampleNanos,
     Java_io_ctxagent_internal_agent_Native_scopeClosed,
     Java_io_ctxagent_internal_agent_Native_scopeThreshold,
@@ -63,6 +64,7 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
     methods! {
         c"abi" c"()I" Java_io_ctxagent_internal_agent_Native_abi;
         c"refused" c"(I)V" Java_io_ctxagent_internal_agent_Native_refused;
+        c"failed" c"(Ljava/lang/String;)V" Java_io_ctxagent_internal_agent_Native_failed;
         c"layout" c"()[J" Java_io_ctxagent_internal_agent_Native_layout;
         c"slab" c"()Ljava/nio/ByteBuffer;" Java_io_ctxagent_internal_agent_Native_slab;
         c"bindKey" c"(Ljava/lang/String;)I" Java_io_ctxagent_internal_agent_Native_bindKey;
@@ -82,6 +84,7 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
         c"observePauses" c"(Z)V" Java_io_ctxagent_internal_agent_Native_observePauses;
         c"takePauses" c"()[J" Java_io_ctxagent_internal_agent_Native_takePauses;
         c"observeNetwork" c"(ILjava/util/function/Function;Z)Z" Java_io_ctxagent_internal_agent_Native_observeNetwork;
+        c"prepareLabels" c"()Z" Java_io_ctxagent_internal_agent_Native_prepareLabels;
         c"mark" c"(Ljava/lang/String;JJ)V" Java_io_ctxagent_internal_agent_Native_mark;
         c"sampleNanos" c"()J" Java_io_ctxagent_internal_agent_Native_sampleNanos;
         c"milestones" c"()[J" Java_io_ctxagent_internal_agent_Native_milestones;

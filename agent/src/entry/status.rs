@@ -2,6 +2,7 @@
 
 mod formats;
 
+use crate::class_hooks::class_cache;
 use crate::guard;
 use crate::jdk_events;
 use crate::jvm::exact_inlining;
@@ -52,6 +53,7 @@ impl Status {
         let jni = components.vm.env();
         let sources = propagation::status(jni)
             .into_iter()
+            .chain(class_cache::status())
             .chain(labels::status(jni))
             .chain(network::status())
             .chain(jdk_events::status())

@@ -108,11 +108,17 @@ pub(super) fn read_i32(address: usize) -> i32 {
     unsafe { value.read_unaligned() }
 }
 
+pub(super) fn read_u8(address: usize) -> u8 {
+    let value: *const u8 = ptr::with_exposed_provenance(address);
+    // SAFETY: rule 2: a variable of libjvm, whose address the table has.
+    unsafe { value.read() }
+}
+
 pub(super) fn text(address: usize) -> Option<&'static str> {
     if address == 0 {
         return None;
     }
     let string: *const c_char = ptr::with_exposed_provenance(address);
-    // SAFETY: rule 2: a string constant of libjvm.
+    // SAFETY: rule 2: a string of libjvm, which it keeps.
     unsafe { CStr::from_ptr(string) }.to_str().ok()
 }

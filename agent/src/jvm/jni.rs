@@ -486,6 +486,13 @@ impl Jni {
         !self.clear_exception() && answer == JNI_OK
     }
 
+    /// The VM of the calling thread.
+    pub(crate) fn vm(self) -> Option<Vm> {
+        let mut vm = ptr::null_mut();
+        let answer = call!(self, v1_1.GetJavaVM(&raw mut vm));
+        (answer == JNI_OK && !vm.is_null()).then_some(Vm(vm))
+    }
+
     /// A weak global reference; none if there is no memory for it.
     pub(crate) fn weak(self, object: &LocalRef<'_>) -> WeakRef {
         WeakRef(call!(self, v1_2.NewWeakGlobalRef(object.0)).expose_provenance())

@@ -24,11 +24,10 @@ fn defined(jni: &Jni) -> Option<LocalRef<'_>> {
     jni.local(class)
 }
 
-/// Defines the classes of the boot loader, unless they are.
-pub(super) fn prepare(jni: Jni) -> Option<()> {
-    let jni = &jni;
-    if defined(jni).is_some() {
-        return Some(());
+/// Defines the classes of the boot loader, unless they are; `Labels` is the answer.
+pub(crate) fn prepare(jni: &Jni) -> Option<LocalRef<'_>> {
+    if let Some(labels) = defined(jni) {
+        return Some(labels);
     }
     let mut last = None;
     for name in BOOT_CLASSES {
@@ -39,7 +38,7 @@ pub(super) fn prepare(jni: Jni) -> Option<()> {
     // Initialises it: a hook must not be the first to need that.
     jni.static_method_id(&labels, c"turn", TURN)?;
     *CLASS.lock().unwrap_or_else(PoisonError::into_inner) = jni.weak(&labels);
-    Some(())
+    Some(labels)
 }
 
 const TURN: &CStr = c"(ILjava/lang/String;)V";

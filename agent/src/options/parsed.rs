@@ -144,6 +144,14 @@ impl Options {
         }
     }
 
+    /// Whether a recording with these wants hooks in classes.
+    pub(crate) fn wants_hooks(&self) -> bool {
+        self.propagate != MechanismSet::NONE
+            || self.labels.bits() != 0
+            || self.park.is_some()
+            || self.exceptions
+    }
+
     /// The name of the recording: `file`, or a name in the working directory with the process id
     /// and, with `loop`, the time.
     pub fn recording_file(&self) -> Pattern {

@@ -38,6 +38,14 @@ pub(crate) fn refuse_contract(wanted: i32, ours: i32) {
     ));
 }
 
+/// A copy of the API could not be prepared.
+pub(crate) fn refuse_failed(why: &str) {
+    refuse(format!(
+        "a copy of the Java API cannot be used, {}: its contexts are off",
+        why.escape_debug()
+    ));
+}
+
 /// Checks the signature of a loaded class:
 /// `Lcom/acme/shaded/io/ctxagent/internal/agent/Native;` is a copy whose natives the VM does not
 /// find.

@@ -19,7 +19,7 @@ use signal_core::layout as block;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Version of the contract.
-const ABI: jint = 8;
+const ABI: jint = 9;
 /// `layout()[13]`: `Thread.threadId()` is the key.
 const KEY_THREAD_ID: i64 = 0;
 /// `layout()[13]`: where the slab is a buffer, `currentThreadKey()` is the key, in a `ThreadLocal`
@@ -48,6 +48,18 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_refused(
 ) {
     enter(OnFailure::IgnoreAndCount, "refused", (), || {
         api_copies::refuse_contract(wanted, ABI);
+    });
+}
+
+/// `native void failed(String why)`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_failed<'l>(
+    mut env: EnvUnowned<'l>,
+    _native: JObject<'l>,
+    why: JString<'l>,
+) {
+    enter(OnFailure::IgnoreAndCount, "failed", (), || {
+        api_copies::refuse_failed(&text(&mut env, &why).unwrap_or_default());
     });
 }
 

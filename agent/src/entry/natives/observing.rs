@@ -1,10 +1,12 @@
 //! The natives for scopes, entries of observers and marks. Rules: those of [`super`].
 
 use crate::entry::agent::agent;
+use crate::entry::natives::labels::methods_of_labels;
 use crate::entry::natives::support::{NULL, live, text};
 use crate::events::{ScopeAnswer, ScopeTimes};
 use crate::guard::{OnFailure, enter};
 use crate::jvm::jni::{Jni, LocalRef};
+use crate::labels;
 use crate::network;
 use jni::EnvUnowned;
 use jni::objects::{JObject, JString};
@@ -100,6 +102,22 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_observeNetwork<'l>
         };
         LocalRef::of_native(&jni, &observer)
             .is_some_and(|observer| network::observe(live.jvmti, jni, kind, &observer, on))
+    })
+}
+
+/// `native boolean prepareLabels()`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_prepareLabels(
+    env: EnvUnowned<'_>,
+    _native: JObject<'_>,
+) -> jboolean {
+    enter(OnFailure::IgnoreAndCount, "prepareLabels", false, || {
+        let prepare = |jni: &Jni| {
+            let class = labels::prepare(jni)?;
+            Some(jni.register_natives(&class, &methods_of_labels()))
+        };
+        let jni = live().and_then(|_| Jni::of_native(&env));
+        jni.and_then(|jni| jni.with_local_frame(prepare)) == Some(true)
     })
 }
 

@@ -117,7 +117,7 @@ final class ContextSupport {
             shortages++;
         } catch (LinkageError | RuntimeException unexpected) {
             if (++failures >= MAX_FAILURES) {
-                Bridge.setOff();
+                Bridge.fail(unexpected.toString());
             }
         }
         return false;

@@ -36,6 +36,11 @@ final class GcEntries implements EntrySource, NotificationListener {
         }
     }
 
+    @Override
+    public void poll() {
+        pauses.poll();
+    }
+
     private void turn(NotificationEmitter bean, boolean on) {
         try {
             if (on) {

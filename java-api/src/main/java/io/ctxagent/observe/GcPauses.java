@@ -2,6 +2,7 @@ package io.ctxagent.observe;
 
 import io.ctxagent.internal.agent.Agent;
 import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.observe.AgentSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
@@ -10,7 +11,7 @@ import java.util.Iterator;
  * The pauses of the garbage collector as the agent measures them, to the microsecond, until the VM
  * tells which collection they belong to, in milliseconds.
  */
-final class GcPauses {
+final class GcPauses extends AgentSource {
     /** Pauses that wait at most; of collections that the VM does not tell of, the oldest go. */
     private static final int CAPACITY = 256;
     /** The VM's times are cut to milliseconds, each on another clock. */
@@ -18,13 +19,11 @@ final class GcPauses {
 
     private final Deque<long[]> waiting = new ArrayDeque<>();
 
-    /** Tells the agent whether pauses are wanted. */
-    synchronized void turn(boolean on) {
+    @Override
+    protected synchronized boolean tell(Agent agent, boolean on) {
         waiting.clear();
-        Agent agent = Bridge.agent();
-        if (agent != null) {
-            agent.observePauses(on);
-        }
+        agent.observePauses(on);
+        return true;
     }
 
     /**

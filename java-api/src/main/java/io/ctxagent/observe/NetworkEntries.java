@@ -1,9 +1,8 @@
 package io.ctxagent.observe;
 
 import io.ctxagent.internal.agent.Agent;
-import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.observe.AgentSource;
 import io.ctxagent.internal.observe.CurrentContext;
-import io.ctxagent.internal.observe.EntrySource;
 import io.ctxagent.internal.observe.ObservedEntry;
 import io.ctxagent.internal.observe.ObserverHub;
 import java.net.InetSocketAddress;
@@ -13,7 +12,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Connects or look-ups of names: the agent has the JDK tell of them while somebody observes. */
-final class NetworkEntries implements EntrySource, Function<Object, Consumer<Object>> {
+final class NetworkEntries extends AgentSource implements Function<Object, Consumer<Object>> {
     private final EntryType type;
 
     NetworkEntries(EntryType type) {
@@ -21,11 +20,8 @@ final class NetworkEntries implements EntrySource, Function<Object, Consumer<Obj
     }
 
     @Override
-    public void turn(boolean on) {
-        Agent agent = Bridge.agent();
-        if (agent != null) {
-            agent.observeNetwork(type.ordinal() - EntryType.NET.ordinal(), this, on);
-        }
+    protected boolean tell(Agent agent, boolean on) {
+        return agent.observeNetwork(type.ordinal() - EntryType.NET.ordinal(), this, on);
     }
 
     @Override

@@ -18,7 +18,11 @@ import java.util.zip.CRC32;
  * The agent library that lies in the jar. It is loaded from a private directory, which is gone
  * afterwards, and only if it is the one that the jar was built with.
  *
- * <p>As a function: loads it and runs its first command, for {@code AgentControl}.
+ * <p>Beside an agent that is there already it is not loaded. The VM would look into it first for
+ * the natives of the API, which would lose the agent that works. So each command is given to an
+ * agent that the VM finds, and the library is loaded where it finds none.
+ *
+ * <p>As a function: runs a command, for {@code AgentControl}.
  */
 public final class AgentLibrary implements UnaryOperator<String> {
     private static final String NAME = "libctxagent.so";
@@ -29,6 +33,14 @@ public final class AgentLibrary implements UnaryOperator<String> {
 
     @Override
     public String apply(String options) {
+        try {
+            return attach(options);
+        } catch (UnsatisfiedLinkError noAgent) {
+            return applyLoaded(options);
+        }
+    }
+
+    private static String applyLoaded(String options) {
         try {
             load(new SystemLoader());
         } catch (IOException | LinkageError failure) {
@@ -85,7 +97,20 @@ public final class AgentLibrary implements UnaryOperator<String> {
         }
     }
 
-    /** Starts an agent that is new in this VM as {@code -agentpath} does, with its messages. */
+    /** As {@link #start}, of an agent that is there. {@code false}: there is none. */
+    static boolean startFound(String options) {
+        try {
+            start(options);
+            return true;
+        } catch (UnsatisfiedLinkError noAgent) {
+            return false;
+        }
+    }
+
+    /**
+     * Starts an agent that is new in this VM as {@code -agentpath} does, with its messages. For one
+     * that is there the options are a command.
+     */
     static native void start(String options);
 
     /** Runs a command as {@code AgentControl} does, the first of which starts the agent. */

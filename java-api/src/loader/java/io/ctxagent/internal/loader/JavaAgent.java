@@ -18,9 +18,12 @@ public final class JavaAgent {
 
     /** The VM calls this at an attach. */
     public static void agentmain(String options, Instrumentation instrumentation) {
+        String given = options == null ? "" : options;
         try {
-            load(quietLoader(instrumentation));
-            AgentLibrary.start(options == null ? "" : options);
+            if (!AgentLibrary.startFound(given)) {
+                load(quietLoader(instrumentation));
+                AgentLibrary.start(given);
+            }
         } catch (IOException | LinkageError failure) {
             System.err.println("ctxagent: error: " + failure.getMessage()
                     + "; the JVM runs without the agent");

@@ -23,6 +23,9 @@ public interface Agent {
      */
     void refused(int wanted);
 
+    /** Reports, as {@link #refused} does, that this API is off because its preparation failed. */
+    void failed(String why);
+
     /** The numbers of {@link Layout}, or {@code null}. */
     long[] layout();
 
@@ -116,6 +119,12 @@ public interface Agent {
      * that ended well. The agent drops what they throw. Returns whether that has an effect.
      */
     boolean observeNetwork(int kind, Function<Object, Consumer<Object>> observer, boolean on);
+
+    /**
+     * Defines the class {@code Labels} in the boot loader, unless it is there, by which observers
+     * get requests and scopes of libraries. Returns whether it is there.
+     */
+    boolean prepareLabels();
 
     /** Records what the current thread notes; times as of {@link System#nanoTime}. */
     void mark(String name, long startNanos, long endNanos);

@@ -19,7 +19,7 @@ public final class Bridge {
     public static final int READY = 2;
 
     /** Version of the contract with the agent. */
-    static final int ABI = 8;
+    static final int ABI = 9;
 
     /** For tests. */
     private static Agent substitute;
@@ -41,9 +41,13 @@ public final class Bridge {
         state = READY;
     }
 
-    /** Declares contexts off for good. */
-    public static void setOff() {
+    /** Declares contexts off for good, and tells the agent why. */
+    public static void fail(String why) {
         state = OFF;
+        Agent a = agent;
+        if (a != null) {
+            a.failed(why);
+        }
     }
 
     /** The agent, or {@code null} if none is loaded. */

@@ -17,6 +17,9 @@ final class Native implements Agent {
     public native void refused(int wanted);
 
     @Override
+    public native void failed(String why);
+
+    @Override
     public native long[] layout();
 
     @Override
@@ -74,6 +77,9 @@ final class Native implements Agent {
     @Override
     public native boolean observeNetwork(
             int kind, Function<Object, Consumer<Object>> observer, boolean on);
+
+    @Override
+    public native boolean prepareLabels();
 
     @Override
     public native void mark(String name, long startNanos, long endNanos);

@@ -1,17 +1,12 @@
 package io.ctxagent.internal.observe;
 
-/** Makes an observer known to the agent's sources of labels, which may come after it. */
-public final class LabelConnection {
-    /** They come with a recording: asked again after so many rounds of the collector. */
-    private static final int ROUNDS = 50;
+import io.ctxagent.internal.agent.Agent;
 
+/** Makes an observer known to the agent's sources of labels. */
+public final class LabelConnection extends AgentSource {
     private final String method;
     private final Class<?> type;
     private final Object observer;
-
-    private boolean isOn;
-    private boolean isConnected;
-    private int rounds;
 
     /** {@code method}: of the sources' class, with a parameter of this type for the observer. */
     public <T> LabelConnection(String method, Class<T> type, T observer) {
@@ -20,23 +15,8 @@ public final class LabelConnection {
         this.observer = observer;
     }
 
-    /** As {@link EntrySource#turn}. */
-    public void turn(boolean on) {
-        isOn = on;
-        rounds = 0;
-        if (on || isConnected) {
-            isConnected = tell(on) && on;
-        }
-    }
-
-    /** As {@link EntrySource#poll}. */
-    public void poll() {
-        if (isOn && !isConnected && ++rounds % ROUNDS == 0) {
-            isConnected = tell(true);
-        }
-    }
-
-    private boolean tell(boolean on) {
-        return LabelSources.observe(method, type, observer, on);
+    @Override
+    protected boolean tell(Agent agent, boolean on) {
+        return agent.prepareLabels() && LabelSources.observe(method, type, observer, on);
     }
 }

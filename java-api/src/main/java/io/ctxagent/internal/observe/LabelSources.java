@@ -2,7 +2,7 @@ package io.ctxagent.internal.observe;
 
 /**
  * The agent's class {@code io.ctxagent.labels.Labels}, which it defines in the boot loader for a
- * recording that labels requests.
+ * recording that labels requests, or for an observer of those.
  */
 public final class LabelSources {
     private static final String CLASS = "io.ctxagent.labels.Labels";

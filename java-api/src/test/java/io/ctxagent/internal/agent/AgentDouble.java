@@ -84,6 +84,11 @@ public final class AgentDouble implements Agent {
     }
 
     @Override
+    public void failed(String why) {
+        throw new AssertionError(why);
+    }
+
+    @Override
     public long[] layout() {
         return new long[] {
             STRIDE,
@@ -216,6 +221,11 @@ public final class AgentDouble implements Agent {
     @Override
     public boolean observeNetwork(
             int kind, Function<Object, Consumer<Object>> observer, boolean on) {
+        return false;
+    }
+
+    @Override
+    public boolean prepareLabels() {
         return false;
     }
 
