@@ -23,7 +23,7 @@ const MANY: u32 = 12_000;
 
 /// A program under this fault. Rotates and flushes often, so that a short run makes all kinds of
 /// calls.
-fn faulty<'a>(test_dir: &'a TestDir, fault: Option<&Fault>, threads: u32) -> Jvm<'a> {
+fn faulty(test_dir: &TestDir, fault: Option<&Fault>, threads: u32) -> Jvm {
     let mut jvm = Jvm::new(Jdk::main(), test_dir)
         .preload("faults")
         .environment("FAULT_WRITES", "1")
@@ -34,7 +34,7 @@ fn faulty<'a>(test_dir: &'a TestDir, fault: Option<&Fault>, threads: u32) -> Jvm
             .environment("FAULT_NTH", &first.to_string())
             .environment("FAULT_LAST", &last.to_string());
     }
-    jvm.main("Churn", &["platform", &threads.to_string(), "8"])
+    jvm.program(&format!("Churn platform {threads} 8"))
 }
 
 /// Calls counted, calls that failed.

@@ -78,26 +78,31 @@ impl TestDir {
 
     /// The recording in it; fails if there is not exactly one.
     pub fn recording(&self) -> Recording {
-        let all = self.recordings();
-        assert_eq!(
-            all.len(),
-            1,
-            "recordings in {}: {all:?}",
-            self.path.display()
-        );
-        all.into_iter().next().unwrap()
+        only_recording(&self.path)
     }
 
     /// Every `*.jfr` in it, by name.
     pub fn recordings(&self) -> Vec<Recording> {
-        let mut paths: Vec<PathBuf> = fs::read_dir(&self.path)
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|ext| ext == "jfr"))
-            .collect();
-        paths.sort();
-        paths.into_iter().map(Recording::new).collect()
+        recordings_in(&self.path)
     }
+}
+
+fn files_in(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(directory).unwrap();
+    entries.map(|entry| entry.unwrap().path())
+}
+
+fn recordings_in(directory: &Path) -> Vec<Recording> {
+    let is_recording = |path: &PathBuf| path.extension().is_some_and(|ext| ext == "jfr");
+    let mut paths: Vec<_> = files_in(directory).filter(is_recording).collect();
+    paths.sort();
+    paths.into_iter().map(Recording::new).collect()
+}
+
+fn only_recording(directory: &Path) -> Recording {
+    let mut all = recordings_in(directory);
+    assert_eq!(all.len(), 1, "in {}: {all:?}", directory.display());
+    all.remove(0)
 }
 
 impl Default for TestDir {
@@ -118,9 +123,11 @@ impl Drop for TestDir {
 
 /// A JVM to start.
 #[derive(Debug)]
-pub struct Jvm<'a> {
+pub struct Jvm {
     jdk: Jdk,
-    test_dir: &'a TestDir,
+    dir: PathBuf,
+    /// The same, if it is the JVM's own.
+    own_dir: Option<TestDir>,
     flags: Vec<String>,
     class_path: Vec<String>,
     program: Vec<String>,
@@ -129,11 +136,12 @@ pub struct Jvm<'a> {
     limits: Vec<String>,
     launcher: Vec<String>,
     warnings: Vec<String>,
+    logs: Vec<PathBuf>,
 }
 
-impl<'a> Jvm<'a> {
+impl Jvm {
     /// A JVM that works in `test_dir`.
-    pub fn new(jdk: Jdk, test_dir: &'a TestDir) -> Self {
+    pub fn new(jdk: Jdk, test_dir: &TestDir) -> Self {
         // Small and quiet; errors of the JVM stay in the directory.
         let flags = [
             "-Xmx256m",
@@ -146,7 +154,8 @@ impl<'a> Jvm<'a> {
         }
         Self {
             jdk,
-            test_dir,
+            dir: test_dir.path().to_owned(),
+            own_dir: None,
             flags,
             class_path: vec![build::class_path().to_owned()],
             program: Vec::new(),
@@ -155,12 +164,29 @@ impl<'a> Jvm<'a> {
             limits: Vec::new(),
             launcher: Vec::new(),
             warnings: Vec::new(),
+            logs: Vec::new(),
         }
+    }
+
+    /// A JVM that works in a directory of its own.
+    pub fn alone(jdk: Jdk) -> Self {
+        let test_dir = TestDir::new();
+        let jvm = Self::new(jdk, &test_dir);
+        Self {
+            own_dir: Some(test_dir),
+            ..jvm
+        }
+    }
+
+    /// A JVM in a directory of its own, with the agent, which records to `app.jfr` with these
+    /// options; for [`record`](Self::record).
+    pub fn recording(jdk: Jdk, options: &str) -> Self {
+        Self::alone(jdk).agent(&format!("start,file=app.jfr,{options}"))
     }
 
     /// A program on the main JDK that ends at once, with the agent and these options, which may be
     /// wrong.
-    pub fn brief(test_dir: &'a TestDir, options: &str) -> Self {
+    pub fn brief(test_dir: &TestDir, options: &str) -> Self {
         let jvm = Self::new(Jdk::main(), test_dir).agent(options);
         jvm.main("Target", &["exit", "return"]).may_warn("error: ")
     }
@@ -173,7 +199,11 @@ impl<'a> Jvm<'a> {
 
     /// With another build of the agent and exactly these options.
     #[must_use]
-    pub fn agent_at(self, library: &Path, options: &str) -> Self {
+    pub fn agent_at(mut self, library: &Path, options: &str) -> Self {
+        let logs = options
+            .split(',')
+            .filter_map(|option| option.strip_prefix("log="));
+        self.logs.extend(logs.map(|log| self.dir.join(log)));
         let separator = if options.is_empty() { "" } else { "=" };
         self.flag(&format!(
             "-agentpath:{}{separator}{options}",
@@ -276,6 +306,14 @@ impl<'a> Jvm<'a> {
             .environment("LD_PRELOAD", &build::shim(shim).display().to_string())
     }
 
+    /// Runs this command line: a class and its arguments.
+    #[must_use]
+    pub fn program(self, words: &str) -> Self {
+        let mut words = words.split_whitespace();
+        let class = words.next().unwrap();
+        self.main(class, &words.collect::<Vec<_>>())
+    }
+
     /// Runs this class with these arguments.
     #[must_use]
     pub fn main(mut self, class: &str, arguments: &[&str]) -> Self {
@@ -375,13 +413,14 @@ impl<'a> Jvm<'a> {
             .arg("-cp")
             .arg(self.class_path.join(":"))
             .args(&self.program);
-        command.current_dir(self.test_dir.path());
+        command.current_dir(&self.dir);
         remove_jvm_options(&mut command);
         command.envs(self.environment);
         RunningJvm {
             jdk: self.jdk,
-            dir: self.test_dir.path().to_owned(),
-            process: Process::start(command, self.limit).may_warn(self.warnings),
+            process: Process::start(command, self.limit).may_warn(self.warnings, self.logs),
+            dir: self.dir,
+            own_dir: self.own_dir,
         }
     }
 
@@ -404,31 +443,37 @@ impl<'a> Jvm<'a> {
 
     /// Runs it to its end.
     pub fn run(self) -> ProcessOutput {
-        let test_dir = self.test_dir;
-        let finished = self.start().finish();
-        let crash = fs::read_dir(test_dir.path())
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .find(|path| {
-                path.file_name()
-                    .is_some_and(|name| name.to_string_lossy().starts_with("hs_err"))
-            });
-        assert!(
-            crash.is_none(),
-            "the JVM crashed: {crash:?}\n{}{}",
-            finished.stdout,
-            finished.stderr
-        );
-        finished
+        self.start().finish_without_crash()
     }
+
+    /// Runs it to the end of its program, which must be a success, and ends the recording: what it
+    /// wrote, and the only recording.
+    pub fn record(self) -> (ProcessOutput, Recording) {
+        self.stop_recording_at_end().record_to_exit()
+    }
+
+    /// The same where the program or the end of the JVM ends the recording.
+    pub fn record_to_exit(self) -> (ProcessOutput, Recording) {
+        let mut jvm = self.start();
+        let output = jvm.finish_without_crash().success();
+        let recording = only_recording(&jvm.dir).kept_by(jvm.own_dir.take());
+        (output, recording)
+    }
+}
+
+/// Runs a program, a class and its arguments, with a recording with these options: what it wrote,
+/// and the recording.
+pub fn record(jdk: Jdk, options: &str, program: &str) -> (ProcessOutput, Recording) {
+    Jvm::recording(jdk, options).program(program).record()
 }
 
 /// A JVM that runs.
 #[derive(Debug)]
 pub struct RunningJvm {
     jdk: Jdk,
-    dir: PathBuf,
     process: Process,
+    dir: PathBuf,
+    own_dir: Option<TestDir>,
 }
 
 impl Deref for RunningJvm {
@@ -446,6 +491,21 @@ impl DerefMut for RunningJvm {
 }
 
 impl RunningJvm {
+    fn finish_without_crash(&self) -> ProcessOutput {
+        let finished = self.finish();
+        let crash = files_in(&self.dir).find(|path| {
+            path.file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with("hs_err"))
+        });
+        assert!(
+            crash.is_none(),
+            "the JVM crashed: {crash:?}\n{}{}",
+            finished.stdout,
+            finished.stderr
+        );
+        finished
+    }
+
     /// Tells a program that serves to end, and waits for that.
     pub fn end(&self) -> ProcessOutput {
         let done = self.dir.join("done");

@@ -31,8 +31,18 @@ pub mod tool;
 pub mod workspace;
 
 pub use jdk::Jdk;
-pub use jvm::{Jvm, RunningJvm, TestDir, retry_late_write};
+pub use jvm::{Jvm, RunningJvm, TestDir, record, retry_late_write};
 pub use process::ProcessOutput;
 pub use recording::Recording;
 pub use tool::Tool;
 pub use workspace::{env_number, full_run, sized};
+
+/// Fails unless a text holds another one, and shows both then.
+#[macro_export]
+macro_rules! assert_contains {
+    ($text:expr, $part:expr) => {{
+        let text = &$text;
+        let part: &str = &$part;
+        assert!(text.contains(part), "no {part:?} in:\n{text}");
+    }};
+}

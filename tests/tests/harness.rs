@@ -12,10 +12,7 @@ use e2e::{Jdk, Jvm, TestDir, build};
 #[test]
 fn every_jdk_runs_a_test_program() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
-            .main("Target", &["exit", "exit3"])
-            .run();
+        let run = Jvm::alone(jdk).program("Target exit exit3").run();
         println!("{jdk}: {run:?}");
         assert_eq!(
             (run.code, run.stdout.as_str(), run.stderr.as_str()),

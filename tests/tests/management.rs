@@ -75,7 +75,7 @@ fn it_is_there_however_the_agent_came() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
             .java_agent(build::agent_jar(), "start,file=app.jfr")
-            .main("Managed", &["registered", "?Recording"])
+            .program("Managed registered ?Recording")
             .run_ok();
         assert_eq!(answers(&run, "registered"), ["true"], "{jdk}");
         assert_eq!(answers(&run, "?Recording"), ["true"], "{jdk}");

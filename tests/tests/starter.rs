@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, ProcessOutput, Recording, TestDir};
+use e2e::{Jdk, Jvm, ProcessOutput, Recording, TestDir, assert_contains};
 use schema::counter::Counter;
 use serde_json::Value;
 
@@ -79,16 +79,8 @@ fn endpoint_starts_dumps_and_stops() {
         assert!(cpu.is_some_and(|seconds| seconds > 0.05), "{jdk}: {label}");
         let tags = label["availableTags"].to_string();
         assert!(tags.contains("\"operation\"") && tags.contains("\"GET /orders/{id}\""));
-        assert!(
-            output.stdout.contains("ctxagent/start: 409 "),
-            "{}",
-            output.stdout
-        );
-        assert!(
-            output.stdout.contains("ctxagent/stop: 200 "),
-            "{}",
-            output.stdout
-        );
+        assert_contains!(output.stdout, "ctxagent/start: 409 ");
+        assert_contains!(output.stdout, "ctxagent/stop: 200 ");
 
         assert_eq!(answer(&output, "dump").0, "200", "{}", output.stdout);
         let dump = test_dir.file("dump.jfr");
@@ -241,9 +233,8 @@ fn service_runs_on_where_nothing_can_be_recorded() {
 /// Whenever a registry comes, it has the labels of the recording that is told of, and no others.
 #[test]
 fn each_registry_has_the_labels_of_the_present_recording() {
-    let test_dir = TestDir::new();
-    let jvm = Jvm::new(Jdk::main(), &test_dir).starter().agent("");
-    let output = jvm.main("io.ctxagent.spring.Registries", &[]).run_ok();
+    let jvm = Jvm::alone(Jdk::main()).starter().agent("");
+    let output = jvm.program("io.ctxagent.spring.Registries").run_ok();
     let expected = "early: [acme]\nlate: [acme]\n\
         early: [glo \"b\\ex]\nlate: [glo \"b\\ex]\n";
     assert_eq!(output.stdout, expected);

@@ -115,7 +115,7 @@ fn counters_do_not_pile_up_while_disk_is_full() {
         .environment("FAULT_LAST", &FAILING.to_string())
         .environment("FAULT_SINCE", &full.display().to_string())
         .agent("start,interval=5ms,flush=100ms,chunktime=1s,file=app.jfr")
-        .main("Target", &["serve"])
+        .program("Target serve")
         .stop_recording_at_end()
         .start_ready();
     fs::write(&full, b"").unwrap();
@@ -143,8 +143,7 @@ fn counters_do_not_pile_up_while_disk_is_full() {
 
 #[test]
 fn discarded_samples_count_as_lost() {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
+    let (run, recording) = Jvm::alone(Jdk::main())
         .preload("faults")
         .environment("FAULT_WRITES", "1")
         .environment("FAULT_KIND", "ENOSPC")
@@ -153,8 +152,8 @@ fn discarded_samples_count_as_lost() {
         .agent(
             "start,event=cpu+wall+alloc,interval=1ms,wall=10ms,alloc=1k,flush=100ms,file=app.jfr",
         )
-        .main("Unwritten", &[])
-        .run_ok();
+        .program("Unwritten")
+        .record_to_exit();
     let of = |name: &str| run.counter(name);
     let lost: u64 = run.stdout.lines().filter_map(lost_signals).sum();
     println!("{} written, {lost} lost", of("written"));
@@ -168,7 +167,6 @@ fn discarded_samples_count_as_lost() {
     let odd = |line: &&str| line.contains("please report");
     assert_eq!(run.agent_lines().into_iter().find(odd), None);
     // What is in the file is what counts as written.
-    let recording = test_dir.recording();
     let samples = recording.samples().len() as u64;
     assert_eq!(samples, of("written") + of("written.split"));
     // So it is with the periods of sleeping threads, by the repeats that stand for them.
@@ -181,7 +179,7 @@ fn discarded_samples_count_as_lost() {
 
 /// The first file of `loop=` cannot be written, for `last` calls, from the moment when there is a
 /// next one: that is where it is finished. By then what a second of work left is in memory.
-fn unfinished<'a>(test_dir: &'a TestDir, last: u64, options: &str) -> Jvm<'a> {
+fn unfinished(test_dir: &TestDir, last: u64, options: &str) -> Jvm {
     Jvm::new(Jdk::main(), test_dir)
         .preload("faults")
         .environment("FAULT_WRITES", "1")
@@ -197,7 +195,7 @@ fn unfinished<'a>(test_dir: &'a TestDir, last: u64, options: &str) -> Jvm<'a> {
 fn file_finished_at_third_try_loses_nothing() {
     let test_dir = TestDir::new();
     let run = unfinished(&test_dir, 2, "interval=2ms")
-        .main("Target", &["burn", "2", "3000"])
+        .program("Target burn 2 3000")
         .stop_recording_at_end()
         .run_ok();
     assert_eq!(counts(&run).1, 2);
@@ -220,7 +218,7 @@ fn unfinishable_file_is_tried_three_times() {
         u64::MAX >> 1,
         "event=cpu+alloc,interval=1ms,alloc=64k",
     )
-    .main("Unwritten", &[])
+    .program("Unwritten")
     .run_ok();
     assert_eq!(counts(&run).1, 3);
     let lines = run.agent_lines();
@@ -236,10 +234,13 @@ fn unfinishable_file_is_tried_three_times() {
     for file in &files[1..] {
         let (totals, samples) = file.reconcile();
         println!("{} samples, {totals:?}", samples.len());
-        let of = |name: &str| totals.get(name).copied().unwrap_or(0);
-        assert_eq!(of("alloc.seen"), allocations(of), "{totals:?}");
-        assert_eq!(of("gc.seen"), of("gc.written") + of("gc.lost"));
-        lost += totals.get("lost.write").copied().unwrap_or(0);
+        assert_eq!(
+            totals["alloc.seen"],
+            allocations(|name| totals[name]),
+            "{totals:?}"
+        );
+        assert_eq!(totals["gc.seen"], totals["gc.written"] + totals["gc.lost"]);
+        lost += totals["lost.write"];
     }
     println!("{before} samples before the end that failed, {lost} lost with it");
     assert!(before > 0 && lost > 0, "{before} {lost}");
@@ -305,17 +306,18 @@ fn file_size_limit_costs_only_what_is_beyond() {
     let (_, samples) = test_dir.recording().reconcile();
     assert!(!samples.is_empty());
     // One that reaches the limit: the process goes on, and what is in the file opens.
-    let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
-        .file_size(1024)
-        .agent("start,event=cpu+alloc,interval=1ms,alloc=1k,flush=100ms,file=app.jfr")
-        .main("Churn", &["platform", &MANY.to_string(), "8"])
-        .run_ok();
+    let (run, recording) = Jvm::recording(
+        Jdk::main(),
+        "event=cpu+alloc,interval=1ms,alloc=1k,flush=100ms",
+    )
+    .file_size(1024)
+    .program(&format!("Churn platform {MANY} 8"))
+    .may_warn("growing the file: File too large")
+    .record_to_exit();
     assert_eq!(run.stdout, format!("ended {MANY} wrong 0\n"));
     let said = run.agent_lines();
     let told = |line: &&str| line.contains("the recording cannot be written");
     assert!(said.iter().any(told), "{said:?}");
-    let recording = test_dir.recording();
     recording.jfr(Jdk::main(), &["summary"]).success();
     assert!(!recording.samples().is_empty());
 }

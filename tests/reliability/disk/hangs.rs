@@ -59,7 +59,7 @@ fn abandoned_start_leaves_older_or_finished_recording() {
         let test_dir = TestDir::new();
         let options = "start,interval=2ms,file=app.jfr,overwrite";
         let older = Jvm::new(Jdk::main(), &test_dir).agent(options);
-        let older = older.main("Churn", &["platform", "100", "2"]);
+        let older = older.program("Churn platform 100 2");
         older.stop_recording_at_end().run_ok();
         let before = fs::read(test_dir.file("app.jfr")).unwrap();
         let run = Jvm::new(Jdk::main(), &test_dir)
@@ -69,7 +69,7 @@ fn abandoned_start_leaves_older_or_finished_recording() {
             .environment("FAULT_NTH", call)
             .environment("FAULT_UNTIL", &test_dir.file("back").display().to_string())
             .agent(options)
-            .main("LateDisk", &[])
+            .main("Script", &["state", "make back", "until state: idle"])
             .run_ok();
         println!("call {call}: {}{}", run.stdout, run.stderr);
         assert_eq!(counts(&run).1, 1);
@@ -86,19 +86,16 @@ fn abandoned_start_leaves_older_or_finished_recording() {
 #[test]
 fn hanging_close_does_not_block_exit() {
     retry_late_write(|| {
-        let test_dir = TestDir::new();
         // Closed before: the claim of the name, as the recording takes its place.
-        let run = Jvm::new(Jdk::main(), &test_dir)
+        let (run, recording) = Jvm::recording(Jdk::main(), "interval=2ms")
             .preload("faults")
             .environment("FAULT_CALL", "close")
             .environment("FAULT_FILE", "app.jfr")
             .environment("FAULT_KIND", "hang")
             .environment("FAULT_NTH", "2")
-            .agent("start,interval=2ms,file=app.jfr")
-            .main("Churn", &["platform", &FEW.to_string(), "8"])
-            .run_ok();
+            .program(&format!("Churn platform {FEW} 8"))
+            .record_to_exit();
         assert_eq!(run.stdout, format!("ended {FEW} wrong 0\n"));
-        let recording = test_dir.recording();
         if run.late_write().is_some() {
             assert_eq!(run.agent_lines().len(), 1, "{}", run.stderr);
             recording.jfr(Jdk::main(), &["summary"]).success();
@@ -133,7 +130,7 @@ fn hanging_log_blocks_neither_application_nor_exit() {
                 .agent(&format!(
                     "start,interval=2ms,log=app.log,loglevel={level},file=app.jfr"
                 ))
-                .main("Churn", &["platform", &FEW.to_string(), "8"]);
+                .program(&format!("Churn platform {FEW} 8"));
             if call == "write" {
                 jvm = jvm.environment("FAULT_FILE", "app.log");
             }
@@ -223,6 +220,9 @@ fn hanging_stop_blocks_only_new_starts() {
 fn samples_lost_to_hang_are_counted() {
     let test_dir = TestDir::new();
     let path = |name: &str| test_dir.file(name).display().to_string();
+    // Until nobody takes the samples.
+    let hang = ["make hung", "until lost.no_slot: ", "make back"];
+    let script = [&hang[..], &["burn 200", "stop", "status"]].concat();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .preload("faults")
         .environment("FAULT_WRITES", "1")
@@ -231,7 +231,7 @@ fn samples_lost_to_hang_are_counted() {
         .environment("FAULT_SINCE", &path("hung"))
         .environment("FAULT_UNTIL", &path("back"))
         .agent("start,interval=1ms,flush=100ms,file=app.jfr")
-        .main("Stuck", &[])
+        .main("Script", &script)
         .run_ok();
     assert_eq!(counts(&run).1, 1);
     let of = |name: &str| run.counter(name);
