@@ -115,7 +115,11 @@ fn assert_first_goes_on(jdk: Jdk, first: LoadMethod, second: LoadMethod) {
     let recording = test_dir.recording();
     let file = format!("{}.jfr", winner(first, second));
     assert_eq!(recording.path().file_name().unwrap(), &*file, "{what}");
-    let by_label = weights_by(&recording.samples(), "who");
+    assert_labelled(&what, &test_dir);
+}
+
+fn assert_labelled(what: &str, test_dir: &TestDir) {
+    let by_label = weights_by(&test_dir.recording().samples(), "who");
     let own = by_label.get(&Some("self".to_owned()));
     assert!(own.is_some_and(|own| *own > 15), "{what}: {by_label:?}");
 }
@@ -167,8 +171,26 @@ fn jar_starts_an_idle_library() {
             .main("SecondAgent", &[])
             .run_ok();
         assert!(run.agent_lines().is_empty(), "{jdk}: {}", run.stderr);
-        let by_label = weights_by(&test_dir.recording().samples(), "who");
-        let own = by_label.get(&Some("self".to_owned()));
-        assert!(own.is_some_and(|own| *own > 15), "{jdk}: {by_label:?}");
+        assert_labelled(&format!("{jdk}"), &test_dir);
+    }
+}
+
+/// The copy of the API in another loader does not find an idle agent, and loads the one of its jar.
+#[test]
+fn library_that_another_loader_loads_is_refused() {
+    for jdk in Jdk::every() {
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
+            .java_agent(build::agent_jar(), "")
+            .bundle(build::agent_jar())
+            .flag("-Xcheck:jni")
+            .main(
+                "SecondAgent",
+                &["other start,file=other.jfr", "self start,file=app.jfr"],
+            )
+            .run_ok();
+        let refused = run.lines_after("refused: another copy of the agent, ");
+        assert_eq!(refused.count(), 1, "{jdk}: {run:?}");
+        assert_labelled(&format!("{jdk}"), &test_dir);
     }
 }
