@@ -20,9 +20,9 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Whether each caller of a stack invokes, at its bytecode index, a method of the callee's name. Each
- * line of the file {@code args[1]} is a pair: class, method, descriptor and index of the caller,
- * name of the callee. The classes are those of the JDK at {@code args[0]}.
+ * Whether each caller of a stack invokes, at its bytecode index, a method of the callee's name.
+ * Each line of the file {@code args[1]} is a pair: class, method, descriptor and index of the
+ * caller, name of the callee. The classes are those of the JDK at {@code args[0]}.
  */
 public class CallPairs {
     /** What the VM calls while it executes an instruction. */

@@ -112,7 +112,7 @@ fn second_start_in_code_changes_nothing_and_does_not_throw() {
             "stop",
             "start,file=missing/app.jfr",
         ];
-        let jvm = jvm.main("Executes", &commands).may_warn("not started: ");
+        let jvm = jvm.main("Script", &commands).may_warn("not started: ");
         let run = jvm.run_ok();
         let answers: Vec<&str> = run.stdout.lines().collect();
         let answer = |at: usize, begin: &str| {

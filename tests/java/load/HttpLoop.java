@@ -7,7 +7,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.concurrent.Executors;
 
-/** The JDK's HTTP client and server call each other for {@code args[0]} milliseconds of CPU time. */
+/** The JDK's HTTP client calls its server, for {@code args[0]} milliseconds of CPU time. */
 public final class HttpLoop {
     public static void main(String[] args) throws Exception {
         System.setProperty("sun.net.httpserver.nodelay", "true");
