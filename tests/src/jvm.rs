@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::build;
 use crate::jdk::Jdk;
 use crate::process::{Process, ProcessOutput, limit, remove_jvm_options, run};
 use crate::recording::{Recording, SHORT_LIVED};
-use crate::workspace::target;
+use crate::workspace::{ScratchDir, target};
 
 /// Repeats an attempt whose last write was too late. The end of a JVM grants that write half a
 /// second, and a stall may be longer now and then, but not each time. Such an attempt gives `None`,
@@ -26,7 +27,7 @@ pub fn retry_late_write<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
 /// A directory of one test, removed when the test succeeds.
 #[derive(Debug)]
 pub struct TestDir {
-    path: PathBuf,
+    dir: Arc<ScratchDir>,
 }
 
 impl TestDir {
@@ -40,7 +41,10 @@ impl TestDir {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = runs.join(format!("{}-{number}", std::process::id()));
             match fs::create_dir(&path) {
-                Ok(()) => return Self { path },
+                Ok(()) => {
+                    let dir = Arc::new(ScratchDir { path });
+                    return Self { dir };
+                }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => panic!("{}: {error}", path.display()),
             }
@@ -49,12 +53,12 @@ impl TestDir {
 
     /// The directory.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.dir.path
     }
 
     /// A file in it.
     pub fn file(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+        self.path().join(name)
     }
 
     /// Makes `app.jar` in it, of these directories of classes, with a `jar` of any JDK; `None`, with
@@ -78,12 +82,12 @@ impl TestDir {
 
     /// The recording in it; fails if there is not exactly one.
     pub fn recording(&self) -> Recording {
-        only_recording(&self.path)
+        only_recording(self.path())
     }
 
     /// Every `*.jfr` in it, by name.
     pub fn recordings(&self) -> Vec<Recording> {
-        recordings_in(&self.path)
+        recordings_in(self.path())
     }
 }
 
@@ -108,16 +112,6 @@ fn only_recording(directory: &Path) -> Recording {
 impl Default for TestDir {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl Drop for TestDir {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            println!("kept: {}", self.path.display());
-        } else {
-            let _left = fs::remove_dir_all(&self.path);
-        }
     }
 }
 
@@ -306,6 +300,17 @@ impl Jvm {
             .environment("LD_PRELOAD", &build::shim(shim).display().to_string())
     }
 
+    /// With the faults of `tests/shim/faults.c` that these words choose: `WRITES=1` sets
+    /// `FAULT_WRITES`.
+    #[must_use]
+    pub fn faults(self, words: &str) -> Self {
+        let set = |jvm: Self, word: &str| {
+            let (name, value) = word.split_once('=').unwrap();
+            jvm.environment(&format!("FAULT_{name}"), value)
+        };
+        words.split(' ').fold(self.preload("faults"), set)
+    }
+
     /// Runs this command line: a class and its arguments.
     #[must_use]
     pub fn program(self, words: &str) -> Self {
@@ -456,7 +461,7 @@ impl Jvm {
     pub fn record_to_exit(self) -> (ProcessOutput, Recording) {
         let mut jvm = self.start();
         let output = jvm.finish_without_crash().success();
-        let recording = only_recording(&jvm.dir).kept_by(jvm.own_dir.take());
+        let recording = only_recording(&jvm.dir).kept_by(jvm.own_dir.take().map(|own| own.dir));
         (output, recording)
     }
 }

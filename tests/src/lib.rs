@@ -37,12 +37,16 @@ pub use recording::Recording;
 pub use tool::Tool;
 pub use workspace::{env_number, full_run, sized};
 
-/// Fails unless a text holds another one, and shows both then.
+/// Fails unless a text holds another one, and shows both then, after what a format says.
 #[macro_export]
 macro_rules! assert_contains {
-    ($text:expr, $part:expr) => {{
+    ($text:expr, $part:expr) => {
+        $crate::assert_contains!($text, $part, "in a text")
+    };
+    ($text:expr, $part:expr, $($context:tt)+) => {{
         let text = &$text;
         let part: &str = &$part;
-        assert!(text.contains(part), "no {part:?} in:\n{text}");
+        let context = format_args!($($context)+);
+        assert!(text.contains(part), "{context}: no {part:?} in:\n{text}");
     }};
 }

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::build;
 use crate::jdk::Jdk;
-use crate::jvm::TestDir;
 use crate::process::{ProcessOutput, run};
+use crate::workspace::ScratchDir;
 
 /// For a tool of the JDK that runs for a second: half the CPU time, as it compiles less and has one
 /// collector thread.
@@ -29,7 +29,7 @@ const STATISTICS: &str = "ctxagent.Stats";
 pub struct Recording {
     path: PathBuf,
     /// Its directory, where that is to be removed with it.
-    kept_dir: Option<Arc<TestDir>>,
+    kept_dir: Option<Arc<ScratchDir>>,
 }
 
 /// The agent's counters; one that is missing is zero.
@@ -208,8 +208,8 @@ impl Recording {
     }
 
     /// As long as it is there, so is its directory.
-    pub(crate) fn kept_by(mut self, dir: Option<TestDir>) -> Self {
-        self.kept_dir = dir.map(Arc::new);
+    pub(crate) fn kept_by(mut self, dir: Option<Arc<ScratchDir>>) -> Self {
+        self.kept_dir = dir;
         self
     }
 

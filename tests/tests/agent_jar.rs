@@ -80,11 +80,7 @@ fn dependency_alone_starts_by_agent_control() {
         let script = ["start,file=app.jfr", "label self", "stop"];
         let run = jvm.main("Script", &script).run_ok();
         assert_eq!(run.stderr, "", "{jdk}");
-        assert!(
-            run.stdout.contains("recording to "),
-            "{jdk}: {}",
-            run.stdout
-        );
+        assert_contains!(run.stdout, "recording to ", "{jdk}");
         let by_label = weights_by(&test_dir.recording().samples(), "who");
         let own = by_label.get(&Some("self".to_owned()));
         assert!(own.is_some_and(|own| *own > 15), "{jdk}: {by_label:?}");
@@ -225,9 +221,6 @@ fn directory_of_the_library_can_be_chosen() {
         .program("Target exit return")
         .may_warn("error: /nowhere/ctxagent-")
         .run_ok();
-    assert!(
-        run.stderr.contains("/nowhere") && run.stderr.contains("without the agent"),
-        "{}",
-        run.stderr
-    );
+    assert_contains!(run.stderr, "/nowhere");
+    assert_contains!(run.stderr, "without the agent");
 }

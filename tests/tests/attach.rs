@@ -48,7 +48,7 @@ fn start_dump_status_and_stop_by_attach() {
 
         jvm.agent_command_ok("status");
         let end = jvm.end();
-        assert!(end.stdout.contains("answer 6765"));
+        assert_contains!(end.stdout, "answer 6765");
         assert_eq!(
             fs::metadata(recording.path()).unwrap().len(),
             length,

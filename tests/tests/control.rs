@@ -270,14 +270,7 @@ fn second_ctrl_c_ends_at_once_and_leaves_nothing() {
     let tool = Tool::new(&test_dir);
     let (hang, go) = (test_dir.file("hang"), test_dir.file("go"));
     let jvm = plain(Jdk::main(), &test_dir)
-        .preload("faults")
-        .environment("FAULT_NTH", "1")
-        .environment("FAULT_LAST", "1000000")
-        .environment("FAULT_KIND", "hang")
-        .environment("FAULT_WRITES", "1")
-        .environment("FAULT_FILE", "recording.jfr")
-        .environment("FAULT_SINCE", hang.to_str().unwrap())
-        .environment("FAULT_UNTIL", go.to_str().unwrap())
+        .faults("NTH=1 LAST=1000000 KIND=hang WRITES=1 FILE=recording.jfr SINCE=hang UNTIL=go")
         .serve();
     let pid = jvm.pid().to_string();
     let recorder = Process::start(tool.command(&["record", &pid, "-d", "1h"]), limit());
@@ -435,7 +428,7 @@ fn open_j9_and_musl_are_named_and_unharmed() {
             let output = tool.run(&[command, &pid]);
             assert_eq!(output.code, FINDING, "{command}: {output:?}");
             let said = output.stdout + &output.stderr;
-            assert!(said.contains(reason), "{command}: {said}");
+            assert_contains!(said, reason, "{command}");
         }
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
         assert_contains!(status, "State:\tS");
@@ -507,7 +500,7 @@ fn jvms_that_cannot_answer_are_named_and_unharmed() {
         ] {
             let jvm = plain(jdk, &test_dir).flag(flag).serve();
             let line = tool.refused(FINDING, &["start", &jvm.pid().to_string()]);
-            assert!(line.contains(reason), "{jdk} {flag}: {line}");
+            assert_contains!(line, reason, "{jdk} {flag}");
             let end = jvm.end();
             assert_eq!(end.stdout, "ready\nanswer 6765\n", "{jdk} {flag}");
             assert_eq!(end.stderr, "", "{jdk} {flag}");

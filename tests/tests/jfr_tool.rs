@@ -1,7 +1,7 @@
 //! The stock `jfr` of each JDK reads our file and shows the attributes; `ctxjfr` agrees with it.
 
 use e2e::recording::{Event, SAMPLES, fraction_nanos, weights_by};
-use e2e::{Jdk, Recording, record};
+use e2e::{Jdk, Recording, assert_contains, record};
 
 #[test]
 fn each_jdk_reads_the_recording() {
@@ -83,7 +83,7 @@ fn metadata_declares_the_attributes_of_the_jdks_events(recording: &Recording) {
             let (_, fields) = text.split_once(&begin).unwrap();
             let (fields, _) = fields.split_once("\n}").unwrap();
             for field in ["String endpoint;", "String tenant;", "long contextId;"] {
-                assert!(fields.contains(field), "{reader}: {class}: {fields}");
+                assert_contains!(fields, field, "{reader}: {class}");
             }
         }
     }
@@ -184,11 +184,7 @@ fn views_show_attributes(recording: &Recording) {
         let hot = recording
             .jfr(reader, &["view", "--width", "200", "hot-methods"])
             .success();
-        assert!(
-            hot.stdout.contains("Split.unit"),
-            "{reader}\n{}",
-            hot.stdout
-        );
+        assert_contains!(hot.stdout, "Split.unit", "{reader}");
         let table = recording
             .jfr(reader, &["view", "--width", "300", "jdk.ExecutionSample"])
             .success();

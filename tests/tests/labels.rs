@@ -89,9 +89,9 @@ fn server_that_runs_gets_labels_by_an_attach() {
         fs::write(test_dir.file("stopped"), "").unwrap();
         let run = jvm.finish();
         let found = format!("labels httpserver: on (version {}.", jdk.version);
-        assert!(run.stderr.contains(&found), "{jdk}: {}", run.stderr);
+        assert_contains!(run.stderr, &found, "{jdk}");
         let counts = ", classes with hooks: 1, labels set: ";
-        assert!(run.stderr.contains(counts), "{jdk}: {}", run.stderr);
+        assert_contains!(run.stderr, counts, "{jdk}");
         let samples = test_dir.recording().samples();
         assert_labelled(&samples, "Served.orders", "operation", Some("GET /orders"));
     }

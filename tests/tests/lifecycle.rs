@@ -247,11 +247,7 @@ fn close_through_another_api_copy_reaches_owner() {
             .agent("")
             .program("Lifecycle copies")
             .run_ok();
-        assert!(
-            run.stdout.contains("copies: {second=v}\nafter: {}\n"),
-            "{jdk}: {}",
-            run.stdout
-        );
+        assert_contains!(run.stdout, "copies: {second=v}\nafter: {}\n", "{jdk}");
     }
 }
 
@@ -280,11 +276,7 @@ fn each_virtual_thread_source_can_be_forced() {
                 .program("Lifecycle status")
                 .run_ok();
             let line = format!("virtual threads: {told}\n");
-            assert!(
-                run.stdout.contains(&line),
-                "vthreads={asked}\n{}",
-                run.stdout
-            );
+            assert_contains!(run.stdout, &line, "vthreads={asked}");
             // Never a wrong context: where the id is not known there is none.
             let has = run.stdout.contains("virtual\"") || run.stdout.contains("where=virtual");
             assert_eq!(

@@ -73,7 +73,7 @@ fn misuse_is_repaired_and_counted() {
         let results = results(&run);
         println!("{jdk}: {results:?}");
         check_results(&results);
-        assert!(run.stdout.contains("still here"));
+        assert_contains!(run.stdout, "still here");
         let refused = &results["bad command"];
         let exception = "java.lang.IllegalArgumentException: ";
         assert!(refused.starts_with(exception), "{refused}");

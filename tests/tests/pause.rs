@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use e2e::process::ProcessOutput;
 use e2e::recording::weights_by;
-use e2e::{Jdk, Jvm, Recording, TestDir};
+use e2e::{Jdk, Jvm, Recording, TestDir, assert_contains};
 
 const INTERVAL_NANOS: f64 = 5e6;
 const OTHERS: &str = "profiler.WallClockSample,jdk.ObjectAllocationSample";
@@ -122,7 +122,7 @@ fn commands_answer_in_every_state() {
         "resumed; recording is ",
         "stopped; recording is ",
     ] {
-        assert!(run.stdout.contains(line), "{line}: {}", run.stdout);
+        assert_contains!(run.stdout, line, "{line}");
     }
     let refused: Vec<_> = run.lines_after("refused: ").collect();
     assert_eq!(refused, ["no recording is running"; 2]);
@@ -180,7 +180,7 @@ fn replaced_handler_is_left_alone() {
             refused.len() == 1 && refused[0].starts_with(&taken),
             "{refused:?}"
         );
-        assert!(run.stdout.contains("stopped; recording is "));
+        assert_contains!(run.stdout, "stopped; recording is ");
         recording.reconcile();
         // Who reads the file learns that most of the CPU time is missing; the samples for the wall
         // clock are accounted for by themselves.
@@ -232,7 +232,7 @@ fn sampling_resumes_when_handler_is_restored() {
             .may_warn(TAKEN_BACK[0])
             .may_warn(TAKEN_BACK[1])
             .record_to_exit();
-        assert!(run.stdout.contains("stopped; recording is "));
+        assert_contains!(run.stdout, "stopped; recording is ");
         // A moment is not reported. A longer one, on a machine without time, is noticed at its
         // begin or only when it is over.
         let warnings = TAKEN_BACK.map(|text| {
@@ -264,5 +264,5 @@ fn recording_without_signal_ignores_its_owner() {
     let jvm = Jvm::recording(Jdk::main(), "event=alloc,alloc=256k");
     let (run, ..) = replaced(jvm, "PROF", "recording");
     assert_eq!(run.agent_lines(), [""; 0]);
-    assert!(run.stdout.contains("resumed; recording is "));
+    assert_contains!(run.stdout, "resumed; recording is ");
 }

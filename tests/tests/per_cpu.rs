@@ -15,7 +15,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use e2e::recording::{Event, sum_and_squares};
-use e2e::{Jdk, Jvm, RunningJvm, TestDir};
+use e2e::{Jdk, Jvm, RunningJvm, TestDir, assert_contains};
 
 /// Runs `Bursts` with this load and compares the weight of each thread with its CPU time.
 fn each_thread_gets_its_due(interval_ms: u32, load: [&str; 4]) {
@@ -292,11 +292,7 @@ fn trial_finds_the_engine_and_status_and_recording_name_it() {
         }
         let run = jvm.run_ok();
         let told = format!("engine: {expected}\ninterval: 10 ms asked");
-        assert!(
-            run.stdout.contains(&told),
-            "{engine} {limit:?}: {}",
-            run.stdout
-        );
+        assert_contains!(run.stdout, &told, "{engine} {limit:?}");
         let recording = test_dir.recording();
         let settings = recording.events("jdk.ActiveSetting");
         let engines = settings.iter().filter(|s| s.text("name") == Some("engine"));

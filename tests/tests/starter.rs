@@ -64,7 +64,7 @@ fn endpoint_starts_dumps_and_stops() {
         );
         let started = json(&output, "ctxagent/start");
         let text = started["answer"].as_str().unwrap();
-        assert!(text.contains("recording to "), "{jdk}: {text}");
+        assert_contains!(text, "recording to ", "{jdk}");
         assert_eq!(json(&output, "ctxagent")["state"], "recording");
         let written = &json(&output, "metrics/ctxagent.samples")["measurements"][0]["value"];
         assert!(
@@ -78,7 +78,8 @@ fn endpoint_starts_dumps_and_stops() {
         let cpu = label["measurements"][0]["value"].as_f64();
         assert!(cpu.is_some_and(|seconds| seconds > 0.05), "{jdk}: {label}");
         let tags = label["availableTags"].to_string();
-        assert!(tags.contains("\"operation\"") && tags.contains("\"GET /orders/{id}\""));
+        assert_contains!(tags, "\"operation\"");
+        assert_contains!(tags, "\"GET /orders/{id}\"");
         assert_contains!(output.stdout, "ctxagent/start: 409 ");
         assert_contains!(output.stdout, "ctxagent/stop: 200 ");
 
@@ -87,7 +88,7 @@ fn endpoint_starts_dumps_and_stops() {
         fs::rename(test_dir.file("dump.bin"), &dump).unwrap();
         let dump = Recording::new(dump);
         let report = dump.ctxjfr(&["report", "FILE", "--by", "operation"]).stdout;
-        assert!(report.contains("GET /orders/{id}"), "{jdk}: {report}");
+        assert_contains!(report, "GET /orders/{id}", "{jdk}");
         let in_dump = labelled(&dump.samples());
         let whole = Recording::new(test_dir.file("app.jfr")).samples();
         println!(

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, Recording, TestDir};
+use e2e::{Jdk, Jvm, Recording, TestDir, assert_contains};
 use jfr_format::read::{Chunks, ParsedChunk};
 
-use super::{FEW, Fault, MANY, allocations, check_run, counts, faulty, lost_signals};
+use super::{FEW, FOREVER, Fault, MANY, allocations, check_run, counts, faulty, lost_signals};
 
 #[test]
 fn any_write_call_may_fail_once() {
@@ -61,7 +61,7 @@ fn full_disk_costs_only_the_recording() {
         let fault = Fault {
             kind: "ENOSPC",
             first,
-            last: u64::MAX >> 1,
+            last: FOREVER,
         };
         let run = faulty(&test_dir, Some(&fault), FEW).run();
         let what = format!("ENOSPC from call {first}");
@@ -108,12 +108,9 @@ fn counters_do_not_pile_up_while_disk_is_full() {
     let test_dir = TestDir::new();
     let full = test_dir.file("full");
     let jvm = Jvm::new(Jdk::main(), &test_dir)
-        .preload("faults")
-        .environment("FAULT_WRITES", "1")
-        .environment("FAULT_KIND", "ENOSPC")
-        .environment("FAULT_NTH", "1")
-        .environment("FAULT_LAST", &FAILING.to_string())
-        .environment("FAULT_SINCE", &full.display().to_string())
+        .faults(&format!(
+            "WRITES=1 KIND=ENOSPC NTH=1 LAST={FAILING} SINCE=full"
+        ))
         .agent("start,interval=5ms,flush=100ms,chunktime=1s,file=app.jfr")
         .program("Target serve")
         .stop_recording_at_end()
@@ -144,11 +141,7 @@ fn counters_do_not_pile_up_while_disk_is_full() {
 #[test]
 fn discarded_samples_count_as_lost() {
     let (run, recording) = Jvm::alone(Jdk::main())
-        .preload("faults")
-        .environment("FAULT_WRITES", "1")
-        .environment("FAULT_KIND", "ENOSPC")
-        .environment("FAULT_NTH", "10")
-        .environment("FAULT_LAST", &(u64::MAX >> 1).to_string())
+        .faults(&format!("WRITES=1 KIND=ENOSPC NTH=10 LAST={FOREVER}"))
         .agent(
             "start,event=cpu+wall+alloc,interval=1ms,wall=10ms,alloc=1k,flush=100ms,file=app.jfr",
         )
@@ -180,14 +173,9 @@ fn discarded_samples_count_as_lost() {
 /// The first file of `loop=` cannot be written, for `last` calls, from the moment when there is a
 /// next one: that is where it is finished. By then what a second of work left is in memory.
 fn unfinished(test_dir: &TestDir, last: u64, options: &str) -> Jvm {
+    let files = "FILE=app-0.part.jfr SINCE=app-1.part.jfr";
     Jvm::new(Jdk::main(), test_dir)
-        .preload("faults")
-        .environment("FAULT_WRITES", "1")
-        .environment("FAULT_KIND", "EIO")
-        .environment("FAULT_NTH", "1")
-        .environment("FAULT_LAST", &last.to_string())
-        .environment("FAULT_FILE", "app-0.part.jfr")
-        .environment("FAULT_SINCE", "app-1.part.jfr")
+        .faults(&format!("WRITES=1 KIND=EIO NTH=1 LAST={last} {files}"))
         .agent(&format!("start,{options},flush=1s,loop=2s,file=app-%n.jfr"))
 }
 
@@ -213,20 +201,16 @@ fn file_finished_at_third_try_loses_nothing() {
 #[test]
 fn unfinishable_file_is_tried_three_times() {
     let test_dir = TestDir::new();
-    let run = unfinished(
-        &test_dir,
-        u64::MAX >> 1,
-        "event=cpu+alloc,interval=1ms,alloc=64k",
-    )
-    .program("Unwritten")
-    .run_ok();
+    let run = unfinished(&test_dir, FOREVER, "event=cpu+alloc,interval=1ms,alloc=64k")
+        .program("Unwritten")
+        .run_ok();
     assert_eq!(counts(&run).1, 3);
     let lines = run.agent_lines();
     assert!(
         lines.len() == 1 && lines[0].contains("the recording cannot be written"),
         "{lines:?}"
     );
-    assert!(run.stdout.contains("stopped; recording is "));
+    assert_contains!(run.stdout, "stopped; recording is ");
     let files = test_dir.recordings();
     // What was flushed before is there. It has no counters: they come with the end of a file.
     let before = files[0].samples().len();
@@ -269,14 +253,11 @@ fn failed_dump_leaves_previous_one() {
     let test_dir = TestDir::new();
     let broken = test_dir.file("broken");
     // The dump alone, and only once the file `broken` is there.
+    let files = "FILE=copy.jfr SINCE=broken";
     let jvm = Jvm::new(Jdk::main(), &test_dir)
-        .preload("faults")
-        .environment("FAULT_WRITES", "1")
-        .environment("FAULT_KIND", "ENOSPC")
-        .environment("FAULT_NTH", "1")
-        .environment("FAULT_LAST", &(u64::MAX >> 1).to_string())
-        .environment("FAULT_FILE", "copy.jfr")
-        .environment("FAULT_SINCE", &broken.display().to_string())
+        .faults(&format!(
+            "WRITES=1 KIND=ENOSPC NTH=1 LAST={FOREVER} {files}"
+        ))
         .agent("start,interval=5ms,flush=100ms,file=app.jfr")
         .serve();
     jvm.agent_command_ok("dump,file=copy.jfr,overwrite");

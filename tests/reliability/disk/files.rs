@@ -10,11 +10,11 @@ use super::number;
 use crate::contains;
 
 /// A program that serves until it is told to end, with a recording in `app.jfr`.
-fn serving(test_dir: &TestDir, warning: &str) -> RunningJvm {
-    Jvm::new(Jdk::main(), test_dir)
-        .agent("start,interval=5ms,flush=100ms,file=app.jfr")
-        .may_warn(warning)
-        .serve()
+fn serving(test_dir: &TestDir, warnings: impl IntoIterator<Item = &'static str>) -> RunningJvm {
+    let jvm = Jvm::new(Jdk::main(), test_dir);
+    let jvm = jvm.agent("start,interval=5ms,flush=100ms,file=app.jfr");
+    let warnings = warnings.into_iter();
+    warnings.fold(jvm, Jvm::may_warn).serve()
 }
 
 /// Ends the recording by a command, whose answer is waited for, and then the program.
@@ -37,7 +37,7 @@ fn has_samples(test_dir: &TestDir, name: &str) -> bool {
 #[test]
 fn moved_recording_is_continued_in_place() {
     let test_dir = TestDir::new();
-    let jvm = serving(&test_dir, "app.jfr' was moved to ");
+    let jvm = serving(&test_dir, ["app.jfr' was moved to "]);
     fs::create_dir(test_dir.file("away")).unwrap();
     fs::rename(test_dir.file("app.jfr"), test_dir.file("away/b.jfr")).unwrap();
     jvm.wait_for_line("app.jfr' was moved to '");
@@ -57,7 +57,9 @@ fn moved_recording_is_continued_in_place() {
 fn deleted_or_overwritten_recording_continues_in_another_file() {
     for (deleted, name) in [(true, "app.jfr"), (false, "app-2.jfr")] {
         let test_dir = TestDir::new();
-        let jvm = serving(&test_dir, "; recording goes on in ");
+        let taken = (!deleted).then_some("file 'app.jfr' exists; ");
+        let goes_on = Some("; recording goes on in ");
+        let jvm = serving(&test_dir, goes_on.into_iter().chain(taken));
         jvm.wait_until("samples are in the file", || {
             has_samples(&test_dir, "app.jfr")
         });
