@@ -20,7 +20,7 @@ fn with_jar() -> Option<TestDir> {
     test_dir.jar(manifest, &[programs]).map(|_| test_dir)
 }
 
-fn trained<'a>(jdk: Jdk, test_dir: &'a TestDir, flags: &[&str], argument: &str) -> Jvm<'a> {
+fn trained(jdk: Jdk, test_dir: &TestDir, flags: &[&str], argument: &str) -> Jvm {
     let jvm = Jvm::new(jdk, test_dir).main("-jar", &["app.jar", argument]);
     flags.iter().fold(jvm, |jvm, flag| jvm.flag(flag))
 }
