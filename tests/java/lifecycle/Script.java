@@ -41,7 +41,8 @@ public final class Script {
                 Cpu.ofThisThread(Long.parseLong(object)).burn();
                 break;
             case "label":
-                RecordingContext.where("who", object).run(() -> Cpu.ofThisThread(300).burn());
+                RecordingContext.where("who", object)
+                        .run(() -> Cpu.ofThisThread(300).burn());
                 break;
             case "bursts":
                 Threads.startDaemon("bursts", Script::workInBursts);
