@@ -13,7 +13,7 @@ fn children_inherit_nothing() {
             let jvm = || {
                 Jvm::new(jdk, &test_dir)
                     .flag(&format!("-Djdk.lang.Process.launchMechanism={mechanism}"))
-                    .main("Children", &["25"])
+                    .program("Children 25")
             };
             let plain = jvm().run_ok();
             let run = jvm()
@@ -33,18 +33,15 @@ const CHILD_MILLIS: u32 = 30;
 #[test]
 fn forked_copy_works_as_without_agent() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
         let children: u32 = 40;
-        let run = Jvm::new(jdk, &test_dir)
+        let (run, recording) = Jvm::recording(jdk, "event=cpu+wall,interval=1ms,wall=5ms")
             .preload("forked")
-            .agent("start,event=cpu+wall,interval=1ms,wall=5ms,file=app.jfr")
-            .main("Forked", &[&children.to_string()])
-            .stop_recording_at_end()
-            .run_ok();
+            .program(&format!("Forked {children}"))
+            .record_to_exit();
         let used = run.numbers("parents ")[0];
         assert_eq!(run.stdout, format!("children {children}\nparents {used}\n"));
         assert_eq!(run.agent_lines(), [""; 0]);
-        let (totals, samples) = test_dir.recording().reconcile();
+        let (totals, samples) = recording.reconcile();
         // Its parent goes on under its own context.
         let parents = samples.iter().filter(|s| s.text("child").is_some());
         let seen = CpuTime::of(parents, 1);

@@ -16,7 +16,7 @@ fn wall_clock_steps_change_neither_order_nor_rotation() {
     let run = Jvm::new(Jdk::main(), &test_dir)
         .preload("clock")
         .agent("start,interval=5ms,flush=200ms,chunktime=1s,loop=2s,file=app-%n.jfr")
-        .main("Target", &["burn", "1", "5000"])
+        .program("Target burn 1 5000")
         .stop_recording_at_end()
         .run_ok();
     println!("{}", run.stderr.trim());

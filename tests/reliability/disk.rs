@@ -16,6 +16,8 @@ struct Fault {
     last: u64,
 }
 
+/// The last call of a fault that does not end.
+const FOREVER: u64 = u64::MAX >> 1;
 /// Threads that come and go in a short run.
 const FEW: u32 = 2000;
 /// As many as take seconds, also on a fast machine.
@@ -23,18 +25,14 @@ const MANY: u32 = 12_000;
 
 /// A program under this fault. Rotates and flushes often, so that a short run makes all kinds of
 /// calls.
-fn faulty<'a>(test_dir: &'a TestDir, fault: Option<&Fault>, threads: u32) -> Jvm<'a> {
-    let mut jvm = Jvm::new(Jdk::main(), test_dir)
-        .preload("faults")
-        .environment("FAULT_WRITES", "1")
+fn faulty(test_dir: &TestDir, fault: Option<&Fault>, threads: u32) -> Jvm {
+    let faults = fault.map_or("WRITES=1".to_owned(), |Fault { kind, first, last }| {
+        format!("WRITES=1 KIND={kind} NTH={first} LAST={last}")
+    });
+    let jvm = Jvm::new(Jdk::main(), test_dir)
+        .faults(&faults)
         .agent("start,interval=2ms,flush=100ms,chunktime=1s,loop=1s,file=app-%n.jfr");
-    if let Some(Fault { kind, first, last }) = fault {
-        jvm = jvm
-            .environment("FAULT_KIND", kind)
-            .environment("FAULT_NTH", &first.to_string())
-            .environment("FAULT_LAST", &last.to_string());
-    }
-    jvm.main("Churn", &["platform", &threads.to_string(), "8"])
+    jvm.program(&format!("Churn platform {threads} 8"))
 }
 
 /// Calls counted, calls that failed.

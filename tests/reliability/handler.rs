@@ -2,18 +2,17 @@
 //! the process if it does.
 
 use e2e::process::ProcessOutput;
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::{Jdk, Jvm, assert_contains};
 
 /// Threads and classes that come and go at 1 ms, all events on, under the guard.
 fn guarded(jdk: Jdk, options: &str, fault: &str) -> ProcessOutput {
-    let test_dir = TestDir::new();
-    Jvm::new(jdk, &test_dir)
+    Jvm::alone(jdk)
         .preload("handler_guard")
         .environment("HANDLER_GUARD_PLANT", fault)
         .agent(&format!(
             "start,interval=1ms,wall=10ms,file=app.jfr,{options}"
         ))
-        .main("Many", &["800"])
+        .program("Many 800")
         .stop_recording_at_end()
         .run()
 }
@@ -35,6 +34,6 @@ fn guard_detects_allocation_and_lock() {
         let run = guarded(Jdk::main(), "event=cpu", fault);
         assert_eq!(run.code, Some(99), "{fault}: {}", run.stderr);
         let line = format!("handler_guard: the signal handler called {named}");
-        assert!(run.stderr.contains(&line), "{}", run.stderr);
+        assert_contains!(run.stderr, &line);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use e2e::{Jdk, Jvm, TestDir, env_number};
+use e2e::{Jdk, Jvm, env_number};
 
 /// The promise, in KiB: this much, and one more for each live thread.
 const BASE: i64 = 24 * 1024;
@@ -11,10 +11,9 @@ const BASE: i64 = 24 * 1024;
 /// Resident memory in KiB with `threads` live threads, all of which hold a context, after some work
 /// with ever new values and stacks.
 fn resident(jdk: Jdk, agent: bool, kind: &str, threads: i64) -> i64 {
-    let test_dir = TestDir::new();
     // Without compilers each run has the same stacks: which pages of 2000 stacks are touched
     // depends on when methods were compiled.
-    let jvm = Jvm::new(jdk, &test_dir).fixed_memory().flag("-Xint");
+    let jvm = Jvm::alone(jdk).fixed_memory().flag("-Xint");
     let jvm = if kind == "virtual" {
         // Their stacks are in the heap.
         jvm.flag("-Xms256m").flag("-Xmx256m")
@@ -28,7 +27,7 @@ fn resident(jdk: Jdk, agent: bool, kind: &str, threads: i64) -> i64 {
     };
     let run = jvm
         .limit(Duration::from_mins(10))
-        .main("WaitingThreads", &[kind, &threads.to_string(), "300"])
+        .program(&format!("WaitingThreads {kind} {threads} 300"))
         .run_ok();
     let told: Vec<i64> = run
         .lines_after("resident ")
@@ -61,9 +60,8 @@ const STACK: i64 = 16;
 /// Stacks of threads, and all else, in KiB, of an ordinary program with so many platform threads
 /// that wait.
 fn plain(agent: bool, threads: i64) -> (i64, i64) {
-    let test_dir = TestDir::new();
     // How much of its heap a collector has touched, and given back, differs by 30 MiB between runs.
-    let jvm = Jvm::new(Jdk::main(), &test_dir)
+    let jvm = Jvm::alone(Jdk::main())
         .flag("-Xms256m")
         .flag("-Xmx256m")
         .flag("-XX:+AlwaysPreTouch");
@@ -74,7 +72,7 @@ fn plain(agent: bool, threads: i64) -> (i64, i64) {
     };
     let run = jvm
         .limit(Duration::from_mins(10))
-        .main("Waiting", &[&threads.to_string()])
+        .program(&format!("Waiting {threads}"))
         .run_ok();
     let of = |name: &str| run.lines_after(name).next().unwrap().parse().unwrap();
     (of("stacks "), of("other "))
@@ -108,11 +106,10 @@ const IDLE: (u64, i64) = (100_000, 3 * 1024);
 /// Threads in turn, and by how many KiB the second half of them made the process grow: what JVM and
 /// agent never free is there by then.
 fn growth(threads: u64, options: &str, how: &[&str]) -> i64 {
-    let test_dir = TestDir::new();
     // No compiler: what grows is not the JVM's. And few blocks: that of a thread is found by its
     // id, so new threads touch new memory until all blocks were used once.
     let threads = threads.to_string();
-    let run = Jvm::new(Jdk::main(), &test_dir)
+    let run = Jvm::alone(Jdk::main())
         .fixed_memory()
         .flag("-Xint")
         .limit(Duration::from_mins(20))

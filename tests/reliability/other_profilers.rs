@@ -13,10 +13,8 @@ const INTERVAL: u32 = 10;
 const OURS: &str = "start,interval=10ms,file=ours.jfr";
 
 /// Two threads named `burner-` that burn CPU time together for 4 s.
-fn burn(jvm: Jvm<'_>) -> ProcessOutput {
-    let jvm = jvm
-        .main("Target", &["burn", "2", "2000"])
-        .stop_recording_at_end();
+fn burn(jvm: Jvm) -> ProcessOutput {
+    let jvm = jvm.program("Target burn 2 2000").stop_recording_at_end();
     jvm.run_ok()
 }
 

@@ -2,7 +2,7 @@
 //! of the application.
 
 use super::contains;
-use e2e::{Jdk, Jvm, Recording, TestDir, build};
+use e2e::{Jdk, Jvm, Recording, TestDir, build, record};
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -14,7 +14,7 @@ fn process_secrets_are_in_no_file() {
             .environment("DATABASE_PASSWORD", "hunter2-environment")
             .flag("-Dpassword=hunter2-property")
             .agent("start,event=cpu+wall+alloc+lock,interval=1ms,file=app.jfr,log=app.log")
-            .main("Churn", &["platform", "1000", "8", "hunter2-argument"])
+            .program("Churn platform 1000 8 hunter2-argument")
             .stop_recording_at_end()
             .run_ok();
         let mut found_context = false;
@@ -40,7 +40,7 @@ fn redacted_values_are_in_no_file() {
                  filter=tenant,log=app.log,loglevel=debug",
             )
 // 430 ms of CPU time for each tenant.
-            .main("Churn", &["platform", "3000", "8", "1"])
+            .program("Churn platform 3000 8 1")
             .stop_recording_at_end()
             .run_ok();
         for entry in fs::read_dir(test_dir.path()).unwrap() {
@@ -77,16 +77,15 @@ fn redacted_values_are_in_no_file() {
 fn late_keys_are_redacted_from_first_value() {
     let redact: Vec<String> = (0..7).map(|key| format!("late{key}:drop")).collect();
     for _ in 0..3 {
-        let test_dir = TestDir::new();
         let options = format!(
             "start,event=alloc,alloc=1k,file=app.jfr,redact={}",
             redact.join("+")
         );
-        Jvm::new(Jdk::main(), &test_dir)
+        let (_, recording) = Jvm::alone(Jdk::main())
             .agent(&options)
-            .main("LateKeys", &[])
-            .run_ok();
-        let bytes = fs::read(test_dir.recording().path()).unwrap();
+            .program("LateKeys")
+            .record_to_exit();
+        let bytes = fs::read(recording.path()).unwrap();
         assert!(!contains(&bytes, "secret-"));
         assert!(contains(&bytes, "found"));
     }
@@ -95,13 +94,12 @@ fn late_keys_are_redacted_from_first_value() {
 /// The command line was asked for; the agent's own options in it name a value that is redacted.
 #[test]
 fn recorded_command_line_lacks_agent_options() {
-    let test_dir = TestDir::new();
-    Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,interval=1ms,file=app.jfr,sysinfo=true,redact=tenant:drop,filter=tenant=tenant-3")
-        .main("Churn", &["platform", "1000", "8", "asked-for"])
-        .stop_recording_at_end()
-        .run_ok();
-    let bytes = fs::read(test_dir.recording().path()).unwrap();
+    let (_, recording) = record(
+        Jdk::main(),
+        "interval=1ms,sysinfo=true,redact=tenant:drop,filter=tenant=tenant-3",
+        "Churn platform 1000 8 asked-for",
+    );
+    let bytes = fs::read(recording.path()).unwrap();
     assert!(contains(&bytes, "Churn platform 1000 8 asked-for"));
     let library = format!("-agentpath:{} -cp", build::agent().display());
     assert!(contains(&bytes, &library));

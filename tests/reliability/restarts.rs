@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use e2e::{Jdk, Jvm, TestDir, env_number};
+use e2e::{Jdk, Jvm, env_number};
 
 #[test]
 fn restarts_leave_no_file_thread_or_timer() {
@@ -11,8 +11,7 @@ fn restarts_leave_no_file_thread_or_timer() {
     for (jdk, engine) in engines.chain([(Jdk::main(), "tick")]) {
         let options =
             format!("event=cpu+wall,interval=1ms,wall=5ms,engine={engine},file=app.jfr,overwrite");
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
+        let run = Jvm::alone(jdk)
             .agent("")
             .fixed_memory()
             // Else the compilers' memory would be what grows: 3 to 4 MiB.

@@ -26,13 +26,13 @@ fn run_denied(shim: &str, variables: &[(&str, &str)]) -> (ProcessOutput, Vec<Str
 /// The application's answer is its own, and there are samples of it in a recording that opens; or
 /// one line says that there are none, and why.
 fn check_recorded_or_reported(
-    jvm: Jvm<'_>,
+    jvm: Jvm,
     test_dir: &TestDir,
     what: &str,
 ) -> (ProcessOutput, Vec<String>) {
     let run = jvm
         .agent("start,event=cpu+wall,interval=5ms,file=app.jfr")
-        .main("Target", &["exit", "return"])
+        .program("Target exit return")
         .may_warn("") // its lines are counted below
         .run();
     assert_eq!(run.code, Some(0), "{what}: {}", run.stderr);
@@ -138,8 +138,7 @@ fn any_agent_thread_may_be_denied() {
 
 /// The most address space in KiB that a JVM without the agent has had once it is up.
 fn address_space() -> u32 {
-    let test_dir = TestDir::new();
-    let jvm = Jvm::new(Jdk::main(), &test_dir).fixed_memory();
+    let jvm = Jvm::alone(Jdk::main()).fixed_memory();
     let jvm = jvm.serve();
     let status = fs::read_to_string(format!("/proc/{}/status", jvm.pid())).unwrap();
     jvm.end();

@@ -3,7 +3,7 @@
 //! The program checks its own results. `make stress` goes through all 120 cells, for as long as one
 //! likes.
 
-use e2e::{Jdk, Jvm, TestDir, sized};
+use e2e::{Jdk, Jvm, TestDir, assert_contains, sized};
 
 fn stress(version: u32, flags: &[&str], options: &str) {
     let Some(jdk) = Jdk::find(version) else {
@@ -24,25 +24,25 @@ fn stress(version: u32, flags: &[&str], options: &str) {
         .main("Hostile", &[sized("6", "2"), "7"])
         .stop_recording_at_end()
         .run_ok();
-    assert!(run.stdout.contains("STRESS-OK"), "{}", run.stdout);
+    assert_contains!(run.stdout, "STRESS-OK");
     let recording = test_dir.recording();
     recording.jfr(Jdk::main(), &["summary"]).success();
     let totals = recording.totals();
-    let total = |name: &str| totals.get(name).copied().unwrap_or(0);
     println!(
         "JDK {version} {flags:?} {options}: {} signals, {} written, {} stacks failed, {} panics; {:?}",
-        total("signals"),
-        total("written"),
-        total("walk.failed"),
-        total("agent.panics"),
+        totals["signals"],
+        totals["written"],
+        totals["walk.failed"],
+        totals["agent.panics"],
         run.agent_lines()
     );
-    assert_eq!(total("agent.panics"), 0);
-    assert!(total("written") > 100, "{totals:?}");
+    assert_eq!(totals["agent.panics"], 0);
     // On a machine that has no time at all the last flush may be left out, which is told; then the
     // last counters are missing.
     if run.agent_lines().is_empty() {
         recording.ctxjfr(&["check", "FILE"]).success();
+        let (_, samples) = recording.reconcile();
+        assert!(!samples.is_empty(), "{totals:?}");
     }
     for line in run.agent_lines() {
         assert!(!line.contains("without a reason"), "{line}");

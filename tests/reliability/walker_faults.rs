@@ -2,10 +2,10 @@
 //! the walk and nothing more; a walker whose loads fail again and again is switched off.
 
 use e2e::process::ProcessOutput;
-use e2e::{Jdk, Jvm, TestDir, build};
+use e2e::{Jdk, Jvm, TestDir, assert_contains, build};
 
 /// A JVM under the test build, whose walker gets one bad load in so many.
-fn with_bad_loads<'a>(one_in: &str, jdk: Jdk, test_dir: &'a TestDir, options: &str) -> Jvm<'a> {
+fn with_bad_loads(one_in: &str, jdk: Jdk, test_dir: &TestDir, options: &str) -> Jvm {
     Jvm::new(jdk, test_dir)
         .agent_at(
             build::oracle_agent(),
@@ -27,22 +27,21 @@ fn hostile_load_survives_injected_bad_loads() {
         let run = with_bad_loads("100", jdk, &test_dir, "interval=1ms,wall=10ms")
             .flag("-Xmx512m")
             .environment("CTXAGENT_FAULTS_KEEP", "1")
-            .main("Hostile", &["4", "7"])
+            .program("Hostile 4 7")
             .stop_recording_at_end()
             .run_ok();
-        assert!(run.stdout.contains("STRESS-OK"), "{}", run.stdout);
+        assert_contains!(run.stdout, "STRESS-OK");
         let totals = test_dir.recording().totals();
-        let total = |name: &str| totals.get(name).copied().unwrap_or(0);
         println!(
             "{jdk}: {} faults, {} walks ended by one, {} stacks, {} panics",
-            total("walk.own.faults"),
-            total("walk.own.failed.fault"),
-            total("walk.ok"),
-            total("agent.panics")
+            totals["walk.own.faults"],
+            totals["walk.own.failed.fault"],
+            totals["walk.ok"],
+            totals["agent.panics"]
         );
-        assert!(total("walk.own.faults") > 100, "{totals:?}");
-        assert!(total("walk.ok") > 100, "{totals:?}");
-        assert_eq!(total("agent.panics"), 0);
+        assert!(totals["walk.own.faults"] > 100, "{totals:?}");
+        assert!(totals["walk.ok"] > 100, "{totals:?}");
+        assert_eq!(totals["agent.panics"], 0);
         assert_eq!(
             switched_off_lines(&run),
             Vec::<&str>::new(),
@@ -56,7 +55,7 @@ fn failing_walker_is_switched_off() {
     let test_dir = TestDir::new();
     // On 21 the other walker takes over. A machine that is very busy leaves time for some hundred walks.
     let run = with_bad_loads("20", Jdk::main(), &test_dir, "interval=1ms")
-        .main("Target", &["burn", "2", "3000"])
+        .program("Target burn 2 3000")
         .stop_recording_at_end()
         .run_ok();
     assert_eq!(switched_off_lines(&run).len(), 1, "{}", run.stderr);
@@ -66,10 +65,9 @@ fn failing_walker_is_switched_off() {
         run.stderr
     );
     let (totals, samples) = test_dir.recording().reconcile();
-    let total = |name: &str| totals.get(name).copied().unwrap_or(0);
     println!("{totals:?}");
-    assert_eq!(total("state.degraded"), 1);
-    let faults = total("walk.own.faults");
+    assert_eq!(totals["state.degraded"], 1);
+    let faults = totals["walk.own.faults"];
     assert!(faults >= 200, "{faults}");
     // Switched off within a drain, far from the end: no more faults, but still stacks.
     let last = &samples[samples.len() * 9 / 10..];
@@ -78,5 +76,5 @@ fn failing_walker_is_switched_off() {
         frames.iter().any(|f| f == "Target.work")
     });
     assert!(walked.count() * 2 > last.len(), "{totals:?}");
-    assert!(total("walk.ok") > total("walk.own.ok"), "{totals:?}");
+    assert!(totals["walk.ok"] > totals["walk.own.ok"], "{totals:?}");
 }

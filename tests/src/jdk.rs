@@ -68,6 +68,13 @@ impl Jdk {
         [17, 21, 25].into_iter().filter_map(Self::find).collect()
     }
 
+    /// Those of [`every`](Self::every) that have virtual threads.
+    pub fn with_virtual_threads() -> Vec<Self> {
+        let mut jdks = Self::every();
+        jdks.retain(Self::has_virtual_threads);
+        jdks
+    }
+
     /// Those of [`all`](Self::all) with the kinds of threads that each has.
     pub fn with_kinds_of_threads() -> Vec<(Self, &'static str)> {
         let kinds = |jdk: Self| {

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::build;
 use crate::jdk::Jdk;
 use crate::process::{Process, ProcessOutput, limit, remove_jvm_options, run};
 use crate::recording::{Recording, SHORT_LIVED};
-use crate::workspace::target;
+use crate::workspace::{ScratchDir, target};
 
 /// Repeats an attempt whose last write was too late. The end of a JVM grants that write half a
 /// second, and a stall may be longer now and then, but not each time. Such an attempt gives `None`,
@@ -26,7 +27,7 @@ pub fn retry_late_write<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
 /// A directory of one test, removed when the test succeeds.
 #[derive(Debug)]
 pub struct TestDir {
-    path: PathBuf,
+    dir: Arc<ScratchDir>,
 }
 
 impl TestDir {
@@ -40,7 +41,10 @@ impl TestDir {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = runs.join(format!("{}-{number}", std::process::id()));
             match fs::create_dir(&path) {
-                Ok(()) => return Self { path },
+                Ok(()) => {
+                    let dir = Arc::new(ScratchDir { path });
+                    return Self { dir };
+                }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => panic!("{}: {error}", path.display()),
             }
@@ -49,12 +53,12 @@ impl TestDir {
 
     /// The directory.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.dir.path
     }
 
     /// A file in it.
     pub fn file(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+        self.path().join(name)
     }
 
     /// Makes `app.jar` in it, of these directories of classes, with a `jar` of any JDK; `None`, with
@@ -78,26 +82,31 @@ impl TestDir {
 
     /// The recording in it; fails if there is not exactly one.
     pub fn recording(&self) -> Recording {
-        let all = self.recordings();
-        assert_eq!(
-            all.len(),
-            1,
-            "recordings in {}: {all:?}",
-            self.path.display()
-        );
-        all.into_iter().next().unwrap()
+        only_recording(self.path())
     }
 
     /// Every `*.jfr` in it, by name.
     pub fn recordings(&self) -> Vec<Recording> {
-        let mut paths: Vec<PathBuf> = fs::read_dir(&self.path)
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|ext| ext == "jfr"))
-            .collect();
-        paths.sort();
-        paths.into_iter().map(Recording::new).collect()
+        recordings_in(self.path())
     }
+}
+
+fn files_in(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(directory).unwrap();
+    entries.map(|entry| entry.unwrap().path())
+}
+
+fn recordings_in(directory: &Path) -> Vec<Recording> {
+    let is_recording = |path: &PathBuf| path.extension().is_some_and(|ext| ext == "jfr");
+    let mut paths: Vec<_> = files_in(directory).filter(is_recording).collect();
+    paths.sort();
+    paths.into_iter().map(Recording::new).collect()
+}
+
+fn only_recording(directory: &Path) -> Recording {
+    let mut all = recordings_in(directory);
+    assert_eq!(all.len(), 1, "in {}: {all:?}", directory.display());
+    all.remove(0)
 }
 
 impl Default for TestDir {
@@ -106,21 +115,13 @@ impl Default for TestDir {
     }
 }
 
-impl Drop for TestDir {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            println!("kept: {}", self.path.display());
-        } else {
-            let _left = fs::remove_dir_all(&self.path);
-        }
-    }
-}
-
 /// A JVM to start.
 #[derive(Debug)]
-pub struct Jvm<'a> {
+pub struct Jvm {
     jdk: Jdk,
-    test_dir: &'a TestDir,
+    dir: PathBuf,
+    /// The same, if it is the JVM's own.
+    own_dir: Option<TestDir>,
     flags: Vec<String>,
     class_path: Vec<String>,
     program: Vec<String>,
@@ -129,11 +130,12 @@ pub struct Jvm<'a> {
     limits: Vec<String>,
     launcher: Vec<String>,
     warnings: Vec<String>,
+    logs: Vec<PathBuf>,
 }
 
-impl<'a> Jvm<'a> {
+impl Jvm {
     /// A JVM that works in `test_dir`.
-    pub fn new(jdk: Jdk, test_dir: &'a TestDir) -> Self {
+    pub fn new(jdk: Jdk, test_dir: &TestDir) -> Self {
         // Small and quiet; errors of the JVM stay in the directory.
         let flags = [
             "-Xmx256m",
@@ -146,7 +148,8 @@ impl<'a> Jvm<'a> {
         }
         Self {
             jdk,
-            test_dir,
+            dir: test_dir.path().to_owned(),
+            own_dir: None,
             flags,
             class_path: vec![build::class_path().to_owned()],
             program: Vec::new(),
@@ -155,12 +158,29 @@ impl<'a> Jvm<'a> {
             limits: Vec::new(),
             launcher: Vec::new(),
             warnings: Vec::new(),
+            logs: Vec::new(),
         }
+    }
+
+    /// A JVM that works in a directory of its own.
+    pub fn alone(jdk: Jdk) -> Self {
+        let test_dir = TestDir::new();
+        let jvm = Self::new(jdk, &test_dir);
+        Self {
+            own_dir: Some(test_dir),
+            ..jvm
+        }
+    }
+
+    /// A JVM in a directory of its own, with the agent, which records to `app.jfr` with these
+    /// options; for [`record`](Self::record).
+    pub fn recording(jdk: Jdk, options: &str) -> Self {
+        Self::alone(jdk).agent(&format!("start,file=app.jfr,{options}"))
     }
 
     /// A program on the main JDK that ends at once, with the agent and these options, which may be
     /// wrong.
-    pub fn brief(test_dir: &'a TestDir, options: &str) -> Self {
+    pub fn brief(test_dir: &TestDir, options: &str) -> Self {
         let jvm = Self::new(Jdk::main(), test_dir).agent(options);
         jvm.main("Target", &["exit", "return"]).may_warn("error: ")
     }
@@ -173,7 +193,11 @@ impl<'a> Jvm<'a> {
 
     /// With another build of the agent and exactly these options.
     #[must_use]
-    pub fn agent_at(self, library: &Path, options: &str) -> Self {
+    pub fn agent_at(mut self, library: &Path, options: &str) -> Self {
+        let logs = options
+            .split(',')
+            .filter_map(|option| option.strip_prefix("log="));
+        self.logs.extend(logs.map(|log| self.dir.join(log)));
         let separator = if options.is_empty() { "" } else { "=" };
         self.flag(&format!(
             "-agentpath:{}{separator}{options}",
@@ -276,6 +300,25 @@ impl<'a> Jvm<'a> {
             .environment("LD_PRELOAD", &build::shim(shim).display().to_string())
     }
 
+    /// With the faults of `tests/shim/faults.c` that these words choose: `WRITES=1` sets
+    /// `FAULT_WRITES`.
+    #[must_use]
+    pub fn faults(self, words: &str) -> Self {
+        let set = |jvm: Self, word: &str| {
+            let (name, value) = word.split_once('=').unwrap();
+            jvm.environment(&format!("FAULT_{name}"), value)
+        };
+        words.split(' ').fold(self.preload("faults"), set)
+    }
+
+    /// Runs this command line: a class and its arguments.
+    #[must_use]
+    pub fn program(self, words: &str) -> Self {
+        let mut words = words.split_whitespace();
+        let class = words.next().unwrap();
+        self.main(class, &words.collect::<Vec<_>>())
+    }
+
     /// Runs this class with these arguments.
     #[must_use]
     pub fn main(mut self, class: &str, arguments: &[&str]) -> Self {
@@ -375,13 +418,14 @@ impl<'a> Jvm<'a> {
             .arg("-cp")
             .arg(self.class_path.join(":"))
             .args(&self.program);
-        command.current_dir(self.test_dir.path());
+        command.current_dir(&self.dir);
         remove_jvm_options(&mut command);
         command.envs(self.environment);
         RunningJvm {
             jdk: self.jdk,
-            dir: self.test_dir.path().to_owned(),
-            process: Process::start(command, self.limit).may_warn(self.warnings),
+            process: Process::start(command, self.limit).may_warn(self.warnings, self.logs),
+            dir: self.dir,
+            own_dir: self.own_dir,
         }
     }
 
@@ -404,31 +448,37 @@ impl<'a> Jvm<'a> {
 
     /// Runs it to its end.
     pub fn run(self) -> ProcessOutput {
-        let test_dir = self.test_dir;
-        let finished = self.start().finish();
-        let crash = fs::read_dir(test_dir.path())
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .find(|path| {
-                path.file_name()
-                    .is_some_and(|name| name.to_string_lossy().starts_with("hs_err"))
-            });
-        assert!(
-            crash.is_none(),
-            "the JVM crashed: {crash:?}\n{}{}",
-            finished.stdout,
-            finished.stderr
-        );
-        finished
+        self.start().finish_without_crash()
     }
+
+    /// Runs it to the end of its program, which must be a success, and ends the recording: what it
+    /// wrote, and the only recording.
+    pub fn record(self) -> (ProcessOutput, Recording) {
+        self.stop_recording_at_end().record_to_exit()
+    }
+
+    /// The same where the program or the end of the JVM ends the recording.
+    pub fn record_to_exit(self) -> (ProcessOutput, Recording) {
+        let mut jvm = self.start();
+        let output = jvm.finish_without_crash().success();
+        let recording = only_recording(&jvm.dir).kept_by(jvm.own_dir.take().map(|own| own.dir));
+        (output, recording)
+    }
+}
+
+/// Runs a program, a class and its arguments, with a recording with these options: what it wrote,
+/// and the recording.
+pub fn record(jdk: Jdk, options: &str, program: &str) -> (ProcessOutput, Recording) {
+    Jvm::recording(jdk, options).program(program).record()
 }
 
 /// A JVM that runs.
 #[derive(Debug)]
 pub struct RunningJvm {
     jdk: Jdk,
-    dir: PathBuf,
     process: Process,
+    dir: PathBuf,
+    own_dir: Option<TestDir>,
 }
 
 impl Deref for RunningJvm {
@@ -446,6 +496,21 @@ impl DerefMut for RunningJvm {
 }
 
 impl RunningJvm {
+    fn finish_without_crash(&self) -> ProcessOutput {
+        let finished = self.finish();
+        let crash = files_in(&self.dir).find(|path| {
+            path.file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with("hs_err"))
+        });
+        assert!(
+            crash.is_none(),
+            "the JVM crashed: {crash:?}\n{}{}",
+            finished.stdout,
+            finished.stderr
+        );
+        finished
+    }
+
     /// Tells a program that serves to end, and waits for that.
     pub fn end(&self) -> ProcessOutput {
         let done = self.dir.join("done");

@@ -31,8 +31,22 @@ pub mod tool;
 pub mod workspace;
 
 pub use jdk::Jdk;
-pub use jvm::{Jvm, RunningJvm, TestDir, retry_late_write};
+pub use jvm::{Jvm, RunningJvm, TestDir, record, retry_late_write};
 pub use process::ProcessOutput;
 pub use recording::Recording;
 pub use tool::Tool;
 pub use workspace::{env_number, full_run, sized};
+
+/// Fails unless a text holds another one, and shows both then, after what a format says.
+#[macro_export]
+macro_rules! assert_contains {
+    ($text:expr, $part:expr) => {
+        $crate::assert_contains!($text, $part, "in a text")
+    };
+    ($text:expr, $part:expr, $($context:tt)+) => {{
+        let text = &$text;
+        let part: &str = &$part;
+        let context = format_args!($($context)+);
+        assert!(text.contains(part), "{context}: no {part:?} in:\n{text}");
+    }};
+}

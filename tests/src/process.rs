@@ -1,6 +1,8 @@
 //! A child process: its lines as they come, conditions with a deadline, a time limit that ends it.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
@@ -42,6 +44,8 @@ pub struct Process {
     deadline: Instant,
     /// Texts of the agent's warnings that the test expects; `None` for other processes than JVMs.
     warnings: Option<Vec<String>>,
+    /// Where else than on stderr the agent writes.
+    logs: Vec<PathBuf>,
 }
 
 /// A child process that ended.
@@ -166,14 +170,16 @@ impl Process {
             shared,
             deadline: Instant::now() + limit,
             warnings: None,
+            logs: Vec::new(),
         }
     }
 
     /// The agent may warn of this, a text in its line, and of nothing else: any other line of level
-    /// `warning` or `error` fails the test.
+    /// `warning` or `error`, on stderr or in these logs, fails the test.
     #[must_use]
-    pub fn may_warn(mut self, warnings: Vec<String>) -> Self {
+    pub fn may_warn(mut self, warnings: Vec<String>, logs: Vec<PathBuf>) -> Self {
         self.warnings = Some(warnings);
+        self.logs = logs;
         self
     }
 
@@ -266,19 +272,17 @@ impl Process {
         let Some(declared) = &self.warnings else {
             return;
         };
-        let undeclared: Vec<String> = {
-            let state = self.shared.state.lock().unwrap();
-            let warned = state.stderr.iter().filter(|line| is_warning(line));
-            let is_open = has_open_declarations();
-            let is_declared = |line: &str| {
-                declared.iter().any(|text| line.contains(text))
-                    || is_open && !line.contains("is switched off")
-            };
-            warned.filter(|line| !is_declared(line)).cloned().collect()
-        };
+        let logs = self
+            .logs
+            .iter()
+            .filter_map(|log| fs::read_to_string(log).ok());
+        let mut lines: Vec<String> = logs.flat_map(|log| own_lines(&log)).collect();
+        lines.extend(self.shared.state.lock().unwrap().stderr.clone());
+        let is_declared = |line: &String| declared.iter().any(|text| line.contains(text));
+        lines.retain(|line| is_warning(line) && !is_declared(line));
         assert!(
-            undeclared.is_empty(),
-            "the agent warns of what the test does not declare by `Jvm::may_warn`: {undeclared:#?}\n{}",
+            lines.is_empty(),
+            "the agent warns of what the test does not declare by `Jvm::may_warn`: {lines:#?}\n{}",
             self.transcript()
         );
     }
@@ -335,32 +339,14 @@ impl Drop for Process {
     }
 }
 
-/// Modules whose tests do not declare all warnings yet, and the binary `oracle`, which has none: only
-/// a walker that is switched off fails these.
-const OPEN_DECLARATIONS: [&str; 10] = [
-    "attach",
-    "containers",
-    "control",
-    "disk",
-    "doctor",
-    "jvm_exit",
-    "kill",
-    "pause",
-    "per_cpu",
-    "tick_bias",
-];
-
-/// Whether the current test, by whose name its thread is called, belongs to them.
-fn has_open_declarations() -> bool {
-    let current = thread::current();
-    let module = current.name().and_then(|name| name.split_once("::"));
-    module.is_none_or(|(module, _)| OPEN_DECLARATIONS.contains(&module))
-}
-
 /// Whether the agent has written this line as a warning or an error.
 fn is_warning(line: &str) -> bool {
     let message = line.strip_prefix("ctxagent: ");
     message.is_some_and(|text| text.starts_with("warning: ") || text.starts_with("error: "))
+}
+
+fn own_lines(text: &str) -> Vec<String> {
+    text.lines().map(str::to_owned).collect()
 }
 
 fn join_lines(lines: &[String]) -> String {

@@ -1,8 +1,10 @@
 //! A recording as the stock `jfr` tool and `ctxjfr` see it.
 
 use std::collections::BTreeMap;
+use std::ops::{Deref, Index};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use jfr_format::read::{Chunks, ParsedChunk, is_execution_sample};
 use serde_json::Value;
@@ -10,6 +12,7 @@ use serde_json::Value;
 use crate::build;
 use crate::jdk::Jdk;
 use crate::process::{ProcessOutput, run};
+use crate::workspace::ScratchDir;
 
 /// For a tool of the JDK that runs for a second: half the CPU time, as it compiles less and has one
 /// collector thread.
@@ -25,6 +28,28 @@ const STATISTICS: &str = "ctxagent.Stats";
 #[derive(Clone, Debug)]
 pub struct Recording {
     path: PathBuf,
+    /// Its directory, where that is to be removed with it.
+    kept_dir: Option<Arc<ScratchDir>>,
+}
+
+/// The agent's counters; one that is missing is zero.
+#[derive(Clone, Debug, Default)]
+pub struct Totals(BTreeMap<String, i64>);
+
+impl Index<&str> for Totals {
+    type Output = i64;
+
+    fn index(&self, name: &str) -> &i64 {
+        self.0.get(name).unwrap_or(&0)
+    }
+}
+
+impl Deref for Totals {
+    type Target = BTreeMap<String, i64>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 /// One event as `jfr print --json` and `ctxjfr print --json` print it.
@@ -122,6 +147,27 @@ impl Event {
         self.frames.iter().map(|f| f.name.clone()).collect()
     }
 
+    /// The method that ran.
+    pub fn innermost(&self) -> Option<&str> {
+        Some(&self.frames.first()?.name)
+    }
+
+    /// Whether this method is on the stack.
+    pub fn is_in(&self, method: &str) -> bool {
+        self.frames.iter().any(|frame| frame.name == method)
+    }
+
+    /// Whether a method of this class is on the stack.
+    pub fn is_in_class(&self, class: &str) -> bool {
+        let is_of = |frame: &Frame| frame.name.rsplit_once('.').is_some_and(|it| it.0 == class);
+        self.frames.iter().any(is_of)
+    }
+
+    /// Whether the name of its thread begins so.
+    pub fn is_of_thread(&self, prefix: &str) -> bool {
+        self.thread().is_some_and(|name| name.starts_with(prefix))
+    }
+
     /// Whether the stack was cut where it was taken.
     pub fn is_truncated(&self) -> Option<bool> {
         self.values.pointer("/stackTrace/truncated")?.as_bool()
@@ -151,7 +197,16 @@ impl Event {
 impl Recording {
     /// A recording at `path`.
     pub const fn new(path: PathBuf) -> Self {
-        Self { path }
+        Self {
+            path,
+            kept_dir: None,
+        }
+    }
+
+    /// As long as it is there, so is its directory.
+    pub(crate) fn kept_by(mut self, dir: Option<Arc<ScratchDir>>) -> Self {
+        self.kept_dir = dir;
+        self
     }
 
     /// Where it is.
@@ -210,12 +265,12 @@ impl Recording {
     }
 
     /// The agent's counters as the last chunk has them; those that are zero may be missing.
-    pub fn totals(&self) -> BTreeMap<String, i64> {
+    pub fn totals(&self) -> Totals {
         highest(&self.events(STATISTICS))
     }
 
     /// [`totals`](Self::totals) and [`samples`](Self::samples) of one run of the tool.
-    pub fn totals_and_samples(&self) -> (BTreeMap<String, i64>, Vec<Event>) {
+    pub fn totals_and_samples(&self) -> (Totals, Vec<Event>) {
         let events = self.events(&format!("{STATISTICS},{SAMPLES}"));
         let (statistics, samples): (Vec<_>, Vec<_>) = events
             .into_iter()
@@ -226,7 +281,7 @@ impl Recording {
     /// Its counters and samples, as [`totals`](Self::totals) and [`samples`](Self::samples), after
     /// a look whether they agree: the samples are those that count as written, and every signal is
     /// one of them or a loss with a cause.
-    pub fn reconcile(&self) -> (BTreeMap<String, i64>, Vec<Event>) {
+    pub fn reconcile(&self) -> (Totals, Vec<Event>) {
         let (totals, samples) = self.totals_and_samples();
         let sum = |wanted: &dyn Fn(&str) -> bool| -> i64 {
             let all = totals.iter().filter(|(name, _)| wanted(name));
@@ -257,7 +312,7 @@ impl Recording {
 }
 
 /// The highest value of each counter: they only grow.
-fn highest(statistics: &[Event]) -> BTreeMap<String, i64> {
+fn highest(statistics: &[Event]) -> Totals {
     let rows = statistics
         .iter()
         .filter_map(|event| Some((event.text("name")?.to_owned(), event.number("total")?)));
@@ -266,7 +321,7 @@ fn highest(statistics: &[Event]) -> BTreeMap<String, i64> {
         let highest = totals.entry(name).or_insert(0);
         *highest = total.max(*highest);
     }
-    totals
+    Totals(totals)
 }
 
 /// Time in nanoseconds and weight of every sample of a file, in file order, as our reader sees

@@ -68,15 +68,33 @@ impl Tool {
 }
 
 /// A JVM as users start it.
-pub fn plain(jdk: Jdk, test_dir: &TestDir) -> Jvm<'_> {
+pub fn plain(jdk: Jdk, test_dir: &TestDir) -> Jvm {
     Jvm::new(jdk, test_dir).without_flag("-XX:+EnableDynamicAgentLoading")
 }
 
 /// A plain JVM at work under the label `kind`, on threads that began before any agent came.
 pub fn at_work(jdk: Jdk, test_dir: &TestDir) -> RunningJvm {
     plain(jdk, test_dir)
-        .main("WorkBeforeAttach", &[])
+        .program("WorkBeforeAttach")
         .start_ready()
+}
+
+/// A JVM that serves, in a directory of the test, with `ctxjfr` beside it, and its process id.
+pub fn serving(jdk: Jdk) -> (TestDir, Tool, RunningJvm, String) {
+    beside(|test_dir| plain(jdk, test_dir).serve())
+}
+
+/// The same of a JVM [`at_work`].
+pub fn working(jdk: Jdk) -> (TestDir, Tool, RunningJvm, String) {
+    beside(|test_dir| at_work(jdk, test_dir))
+}
+
+fn beside(start: impl Fn(&TestDir) -> RunningJvm) -> (TestDir, Tool, RunningJvm, String) {
+    let test_dir = TestDir::new();
+    let tool = Tool::new(&test_dir);
+    let jvm = start(&test_dir);
+    let pid = jvm.pid().to_string();
+    (test_dir, tool, jvm, pid)
 }
 
 /// What a process has mapped.

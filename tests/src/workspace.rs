@@ -72,6 +72,23 @@ pub fn find_tool(tool: &str) -> Option<PathBuf> {
     }
 }
 
+/// A directory that is removed with this, unless the test fails.
+#[derive(Debug)]
+pub struct ScratchDir {
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+impl Drop for ScratchDir {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("kept: {}", self.path.display());
+        } else {
+            let _left = fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
 /// Whether `JDKS=all` asks for every test on every JDK, at full size; `make test` alone asks for an
 /// answer within minutes.
 pub fn full_run() -> bool {

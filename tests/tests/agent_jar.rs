@@ -6,13 +6,13 @@ use std::process::Command;
 
 use e2e::process::run;
 use e2e::recording::weights_by;
-use e2e::{Jdk, Jvm, TestDir, build};
+use e2e::{Jdk, Jvm, TestDir, assert_contains, build};
 
 /// Where the library is in the jar.
 const LIBRARY: &str = "META-INF/native-libs/linux-x64/libctxagent.so";
 
 /// Without the flag that silences a warning about agents.
-fn jvm(jdk: Jdk, test_dir: &TestDir) -> Jvm<'_> {
+fn jvm(jdk: Jdk, test_dir: &TestDir) -> Jvm {
     Jvm::new(jdk, test_dir).without_flag("-XX:+EnableDynamicAgentLoading")
 }
 
@@ -53,7 +53,7 @@ fn java_agent_alone_records_contexts_without_a_warning() {
         let run = jvm(jdk, &test_dir)
             .java_agent(build::agent_jar(), "start,file=app.jfr")
             .flag(&format!("-Djava.io.tmpdir={}", temporary.display()))
-            .main("Labelled", &["1", "500"])
+            .program("Labelled 1 500")
             .stop_recording_at_end()
             .run_ok();
         let lines: Vec<&str> = run.stderr.lines().collect();
@@ -77,13 +77,10 @@ fn dependency_alone_starts_by_agent_control() {
             // A program that loads native code says so to these.
             jvm = jvm.flag("--enable-native-access=ALL-UNNAMED");
         }
-        let run = jvm.main("SelfStarted", &["start,file=app.jfr"]).run_ok();
+        let script = ["start,file=app.jfr", "label self", "stop"];
+        let run = jvm.main("Script", &script).run_ok();
         assert_eq!(run.stderr, "", "{jdk}");
-        assert!(
-            run.stdout.contains("recording to "),
-            "{jdk}: {}",
-            run.stdout
-        );
+        assert_contains!(run.stdout, "recording to ", "{jdk}");
         let by_label = weights_by(&test_dir.recording().samples(), "who");
         let own = by_label.get(&Some("self".to_owned()));
         assert!(own.is_some_and(|own| *own > 15), "{jdk}: {by_label:?}");
@@ -95,19 +92,19 @@ fn bad_options_are_refused_as_those_of_agentpath() {
     let test_dir = TestDir::new();
     let run = jvm(Jdk::main(), &test_dir)
         .java_agent(build::agent_jar(), "start,intervall=10ms")
-        .main("Target", &["exit", "return"])
+        .program("Target exit return")
         .may_warn("'intervall' is unknown")
         .run_ok();
-    assert!(run.stderr.contains("intervall"), "{}", run.stderr);
+    assert_contains!(run.stderr, "intervall");
     let strict = jvm(Jdk::main(), &test_dir)
         .java_agent(build::agent_jar(), "start,strict=true,intervall=10ms")
-        .main("Target", &["exit", "return"])
+        .program("Target exit return")
         .may_warn("'intervall' is unknown")
         .run();
     assert_eq!(strict.code, Some(1), "{}", strict.stderr);
     let thrown = jvm(Jdk::main(), &test_dir)
         .bundle(build::agent_jar())
-        .main("SelfStarted", &["start,intervall=10ms"])
+        .program("Script start,intervall=10ms")
         .run_ok();
     assert!(
         thrown.stdout.starts_with("refused: ") && thrown.stdout.contains("intervall"),
@@ -123,12 +120,12 @@ fn copy_of_the_api_in_another_loader_is_served() {
         let run = jvm(jdk, &test_dir)
             .java_agent(build::agent_jar(), "start,file=app.jfr")
             .bundle(build::agent_jar())
-            .main("Lifecycle", &["copies"])
+            .program("Lifecycle copies")
             .run_ok();
         let plain = TestDir::new();
         let expected = Jvm::new(jdk, &plain)
             .agent("start,file=app.jfr")
-            .main("Lifecycle", &["copies"])
+            .program("Lifecycle copies")
             .run_ok();
         assert_eq!(run.stdout, expected.stdout, "{jdk}: {}", run.stderr);
     }
@@ -142,7 +139,7 @@ fn tampered_library_is_not_loaded() {
     };
     let run = jvm(Jdk::main(), &test_dir)
         .java_agent(&jar, "start,file=app.jfr")
-        .main("Target", &["exit", "return"])
+        .program("Target exit return")
         .may_warn("its checksum differs")
         .run_ok();
     let lines: Vec<&str> = run.stderr.lines().collect();
@@ -154,7 +151,7 @@ fn tampered_library_is_not_loaded() {
     assert!(test_dir.recordings().is_empty());
     let run = jvm(Jdk::main(), &test_dir)
         .bundle(&jar)
-        .main("SelfStarted", &["start,file=app.jfr"])
+        .program("Script start,file=app.jfr")
         .run_ok();
     assert!(
         run.stdout.starts_with("refused: ") && run.stdout.contains("its checksum differs"),
@@ -167,7 +164,7 @@ fn tampered_library_is_not_loaded() {
 fn api_alone_has_no_agent_to_start() {
     let test_dir = TestDir::new();
     let run = jvm(Jdk::main(), &test_dir)
-        .main("SelfStarted", &["start,file=app.jfr"])
+        .program("Script start,file=app.jfr")
         .run_ok();
     assert!(
         run.stdout.starts_with("refused: no agent is loaded"),
@@ -182,12 +179,9 @@ fn directory_of_the_library_can_be_chosen() {
     let run = jvm(Jdk::main(), &test_dir)
         .java_agent(build::agent_jar(), "start,file=app.jfr")
         .flag("-Dio.ctxagent.libdir=/nowhere")
-        .main("Target", &["exit", "return"])
+        .program("Target exit return")
         .may_warn("error: /nowhere/ctxagent-")
         .run_ok();
-    assert!(
-        run.stderr.contains("/nowhere") && run.stderr.contains("without the agent"),
-        "{}",
-        run.stderr
-    );
+    assert_contains!(run.stderr, "/nowhere");
+    assert_contains!(run.stderr, "without the agent");
 }

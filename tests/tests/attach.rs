@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use e2e::{Jdk, Jvm, Recording, TestDir};
+use e2e::{Jdk, Jvm, Recording, TestDir, assert_contains};
 
 #[test]
 fn start_dump_status_and_stop_by_attach() {
@@ -22,11 +22,7 @@ fn start_dump_status_and_stop_by_attach() {
             file.display()
         ));
         println!("{}", started.stdout);
-        assert!(
-            started.stdout.contains("return code: 0"),
-            "{}",
-            started.stdout
-        );
+        assert_contains!(started.stdout, "return code: 0");
 
         jvm.agent_command_ok("status");
         println!("{}", jvm.wait_for_line("app.jfr"));
@@ -52,7 +48,7 @@ fn start_dump_status_and_stop_by_attach() {
 
         jvm.agent_command_ok("status");
         let end = jvm.end();
-        assert!(end.stdout.contains("answer 6765"));
+        assert_contains!(end.stdout, "answer 6765");
         assert_eq!(
             fs::metadata(recording.path()).unwrap().len(),
             length,
@@ -69,7 +65,7 @@ fn jvm_warns_of_dynamic_loading_only_on_first_load() {
         let usual = "-XX:+EnableDynamicAgentLoading";
         let jvm = Jvm::new(jdk, &test_dir)
             .agent("start,file=app.jfr")
-            .main("Target", &["serve"])
+            .program("Target serve")
             .without_flag(usual)
             .start_ready();
         jvm.agent_command_ok("status");
@@ -77,7 +73,7 @@ fn jvm_warns_of_dynamic_loading_only_on_first_load() {
         assert_eq!(there.stderr.matches("loaded dynamically").count(), 0);
         let late = Jvm::new(jdk, &test_dir)
             .without_flag(usual)
-            .main("Target", &["serve"]);
+            .program("Target serve");
         let late = late.start_ready();
         late.agent_command_ok("start,file=late.jfr");
         late.agent_command_ok("status");
@@ -92,7 +88,7 @@ fn contexts_opened_before_attach_are_recorded() {
     for jdk in Jdk::every() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir)
-            .main("WorkBeforeAttach", &[])
+            .program("WorkBeforeAttach")
             .start_ready();
         let file = test_dir.file("app.jfr");
         let stacks = if jdk.version == 17 {
@@ -148,7 +144,7 @@ fn builder_made_before_attach_is_reported_where_nothing_else_uses_the_api() {
     for jdk in Jdk::every() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir)
-            .main("WorkBeforeAttach", &["alone"])
+            .program("WorkBeforeAttach alone")
             .start_ready();
         let dumped = test_dir.file("dumped.jfr");
         let dump = format!("dump,overwrite,file={}", dumped.display());
@@ -178,7 +174,7 @@ fn api_copy_first_used_during_attach_works() {
         .unwrap();
         let jvm = Jvm::new(jdk, &test_dir)
             .flag(&format!("-Xbootclasspath/a:{}", test_dir.path().display()))
-            .main("LateCopy", &[])
+            .program("LateCopy")
             .start_ready();
         jvm.agent_command_ok(&format!(
             "start,file={}",

@@ -12,7 +12,7 @@ fn plain() -> &'static ProcessOutput {
     static PLAIN: OnceLock<ProcessOutput> = OnceLock::new();
     PLAIN.get_or_init(|| {
         Jvm::new(Jdk::main(), &TestDir::new())
-            .main("Target", &["exit", "return"])
+            .program("Target exit return")
             .run_ok()
     })
 }
@@ -162,11 +162,10 @@ fn strict_stops_the_jvm_for_late_errors_too() {
             "file=no/such/directory/app.jfr",
             "signal=64,filter=a=b,ctx=c+d+e+f+g+h+i+j",
         ] {
-            let test_dir = TestDir::new();
             let jvm = |strict: bool| {
-                Jvm::new(jdk, &test_dir)
+                Jvm::alone(jdk)
                     .agent(&format!("start,strict={strict},{options}"))
-                    .main("Target", &["exit", "return"])
+                    .program("Target exit return")
                     .may_warn("; the JVM ")
                     .run()
             };

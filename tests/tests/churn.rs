@@ -11,8 +11,7 @@ const MANY: (&str, [&str; 1]) = ("Many", ["1500"]);
 /// What the program prints without the agent: the same on each collector.
 fn answer(jdk: Jdk) -> String {
     let (program, arguments) = MANY;
-    let test_dir = TestDir::new();
-    let jvm = Jvm::new(jdk, &test_dir).main(program, &arguments);
+    let jvm = Jvm::alone(jdk).main(program, &arguments);
     jvm.run_ok().stdout
 }
 
@@ -30,16 +29,13 @@ fn churn(jdk: Jdk, collector: &[&str]) {
     assert_eq!(run.agent_lines(), Vec::<&str>::new());
     let recording = test_dir.recording();
     let (totals, samples) = recording.reconcile();
-    let total = |name: &str| totals.get(name).copied().unwrap_or(0);
     let under = samples
         .iter()
         .filter(|sample| sample.text("worker").is_some())
         .count();
     println!(
         "{jdk} {collector:?}: {} signals, {} written, {under} under a context, {} stacks failed",
-        total("signals"),
-        total("written"),
-        total("walk.failed")
+        totals["signals"], totals["written"], totals["walk.failed"]
     );
     assert!(under > 100, "{under}");
     // Inner contexts are within outer ones.
@@ -81,11 +77,10 @@ fn new_thread_has_no_stale_context() {
             // `CTXAGENT_CHURN_PLATFORM` and `CTXAGENT_CHURN_VIRTUAL` make it more.
             let number = env_number(&format!("CTXAGENT_CHURN_{}", kind.to_uppercase()));
             let number = number.unwrap_or(5000).to_string();
-            let test_dir = TestDir::new();
-            let run = Jvm::new(jdk, &test_dir)
+            let run = Jvm::alone(jdk)
                 .agent("start,interval=5ms,file=app.jfr")
                 .limit(Duration::from_mins(20))
-                .main("Churn", &[kind, &number, "16", "leak"])
+                .program(&format!("Churn {kind} {number} 16 leak"))
                 .run_ok();
             println!("{jdk} {kind}: {}", run.stdout.trim());
             assert_eq!(

@@ -38,7 +38,7 @@ struct PatchTotals {
 fn classes(jdk: Jdk, test_dir: &TestDir) -> Vec<JdkClass> {
     let file = test_dir.file("classes");
     let program = Jvm::new(jdk, test_dir).flag("-XX:TieredStopAtLevel=1");
-    program.main("ClassFiles", &["classes"]).run_ok();
+    program.program("ClassFiles classes").run_ok();
     let bytes = fs::read(&file).unwrap();
     fs::remove_file(file).unwrap();
     let mut rest = &bytes[..];
@@ -137,7 +137,7 @@ fn add_helpers(test_dir: &TestDir) {
 }
 
 /// A JVM with the patched `java.base`, which verifies it.
-fn patched_jvm(jdk: Jdk, test_dir: &TestDir) -> Jvm<'_> {
+fn patched_jvm(jdk: Jdk, test_dir: &TestDir) -> Jvm {
     let export = format!("java.base/{}=ALL-UNNAMED", HELPERS.replace('/', "."));
     Jvm::new(jdk, test_dir)
         .flag("-XX:+UnlockDiagnosticVMOptions")
@@ -149,9 +149,7 @@ fn patched_jvm(jdk: Jdk, test_dir: &TestDir) -> Jvm<'_> {
 
 /// Whether each replaced call goes to the helper, and from there to what was called.
 fn assert_calls_are_replaced(jdk: Jdk, test_dir: &TestDir) {
-    let run = patched_jvm(jdk, test_dir)
-        .main("ReplacedCalls", &[])
-        .run_ok();
+    let run = patched_jvm(jdk, test_dir).program("ReplacedCalls").run_ok();
     // One task of the pool, its queue, one of the timer, five of the ForkJoinPool.
     for line in [
         "drained: 2",
@@ -175,7 +173,7 @@ fn every_class_of_java_base_is_verified_with_a_hook_at_each_method() {
         let totals = patch_java_base(jdk, &test_dir);
         add_helpers(&test_dir);
         let run = patched_jvm(jdk, &test_dir)
-            .main("LinkAll", &["names"])
+            .program("LinkAll names")
             .run_ok();
         println!("{jdk}: {totals:?}\n{}", run.stdout);
         let refused: Vec<&str> = run.lines_after("refused: ").collect();

@@ -1,15 +1,14 @@
 //! Stacks of methods whose class is redefined while they run.
 
-use std::collections::BTreeMap;
 use std::fs;
 
-use e2e::recording::{Event, Frame};
+use e2e::recording::{Event, Frame, Totals};
 use e2e::{Jdk, Jvm, TestDir};
 
 /// What a run of `Redefined` left behind.
 struct Redefined {
     stdout: String,
-    totals: BTreeMap<String, i64>,
+    totals: Totals,
     samples: Vec<Event>,
 }
 
@@ -76,8 +75,7 @@ fn redefinition_under_load_keeps_names_and_lines() {
         }
         println!(
             "{jdk}: {}, {named} of {all} samples named, {} frames without a method",
-            run.stdout,
-            run.totals.get("stack.null_methods").copied().unwrap_or(0)
+            run.stdout, run.totals["stack.null_methods"]
         );
         let totals = run.totals;
         assert!(

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use e2e::process::{ProcessOutput, run};
 use e2e::tool::{FINDING, USAGE, assert_nothing_is_left, lent_library, plain};
-use e2e::{Jdk, RunningJvm, TestDir, Tool, build, workspace};
+use e2e::{Jdk, RunningJvm, TestDir, Tool, assert_contains, build, workspace};
 
 /// A user that owns nothing here.
 const USER: &str = "12345";
@@ -105,8 +105,8 @@ fn jvms_in_containers_are_recorded_by_root() {
                 .serve();
             let pid = contained_pid(&jvm);
             let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-            assert!(status.contains(&format!("NSpid:\t{pid}\t1\n")), "{status}");
-            assert!(status.contains(&format!("Uid:\t{USER}\t")), "{status}");
+            assert_contains!(status, &format!("NSpid:\t{pid}\t1\n"));
+            assert_contains!(status, &format!("Uid:\t{USER}\t"));
             let file = test_dir.file("out.jfr");
             let output = tool
                 .run(&["record", &pid, "-d", "1s", "-o", "out.jfr"])
@@ -117,7 +117,7 @@ fn jvms_in_containers_are_recorded_by_root() {
             assert!(!test_dir.recording().samples().is_empty());
             assert_nothing_is_left(&pid);
             let status = tool.run(&["status", &pid]).success();
-            assert!(status.stdout.contains("state: idle"), "{}", status.stdout);
+            assert_contains!(status.stdout, "state: idle");
             fs::remove_file(file).unwrap();
             jvm.end();
         }
@@ -182,7 +182,7 @@ fn pod_is_recorded_by_its_own_agent_and_from_a_debug_container() {
         let pid = contained_pid(&jvm);
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
         for line in ["NoNewPrivs:\t1", "CapBnd:\t0000000000000000", "Seccomp:\t2"] {
-            assert!(status.contains(line), "{status}");
+            assert_contains!(status, line);
         }
         let shown = beside(&tool, &pid, &["top", "1", "-n", "1", "--by", "thread"]).success();
         assert!(shown.stdout.contains(" cores in "), "{jdk}: {shown:?}");
@@ -216,11 +216,7 @@ fn jvm_of_another_user_needs_root() {
     command.args(["start", &jvm.pid().to_string()]);
     let output = run(command);
     assert_eq!(output.code, FINDING, "{output:?}");
-    assert!(
-        output.stderr.contains("run this as that user, or as root"),
-        "{}",
-        output.stderr
-    );
+    assert_contains!(output.stderr, "run this as that user, or as root");
     jvm.end();
     let theirs = plain(Jdk::main(), &test_dir).launched_by(&AS_USER).serve();
     let pid = theirs.pid().to_string();
@@ -228,7 +224,7 @@ fn jvm_of_another_user_needs_root() {
     tool.run(&["start", &pid, "file=/tmp/%p.jfr"]).success();
     let output = tool.run(&["stop", &pid]).success();
     let file = format!("/tmp/{pid}.jfr");
-    assert!(output.stdout.contains(&file), "{}", output.stdout);
+    assert_contains!(output.stdout, &file);
     fs::remove_file(file).unwrap();
     assert_nothing_is_left(&pid);
     theirs.end();
@@ -260,22 +256,19 @@ fn jvm_is_found_by_the_id_of_its_container() {
     };
     let jvm = start();
     let listed = tool.run(&["ps", "--json"]).success().stdout;
-    assert!(
-        listed.contains(&format!("\"container\":\"{id}\"")),
-        "{listed}"
-    );
+    assert_contains!(listed, &format!("\"container\":\"{id}\""));
     let shown = tool.run(&["ps"]).success().stdout;
-    assert!(shown.contains(&format!(" {} ", &id[..12])), "{shown}");
+    assert_contains!(shown, &format!(" {} ", &id[..12]));
     let arguments = ["record", &id[..12], "-d", "1s", "-o", "out.jfr"];
     tool.run(&arguments).success();
     assert!(!test_dir.recording().samples().is_empty());
     let line = tool.refused(FINDING, &["start", &id[..3]]);
-    assert!(line.contains("no JVM has a main class with '"), "{line}");
+    assert_contains!(line, "no JVM has a main class with '");
     let other = start();
     let line = tool.refused(USAGE, &["start", &id]);
     for pid in [contained_pid(&jvm), contained_pid(&other)] {
         let named = format!("{pid} Target in {}", &id[..12]);
-        assert!(line.contains(&named), "{line}");
+        assert_contains!(line, &named);
     }
     jvm.end();
     other.signal("KILL");

@@ -3,7 +3,7 @@
 #![expect(clippy::cast_precision_loss, reason = "some thousand samples")]
 
 use e2e::recording::{Event, share_tolerance, weights_by};
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::{Jdk, Jvm, TestDir, record};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,16 +13,14 @@ const EXPECTED: [(&str, f64); 3] = [("/checkout", 0.7), ("/search", 0.2), ("/hom
 /// Runs the known split and compares the share of each endpoint with what it must be within the
 /// error of sampling.
 fn split(jdk: Jdk, kind: &str, threads: u32, rounds: u32) {
-    let test_dir = TestDir::new();
     let options = "start,interval=2ms,file=app.jfr,ctx=endpoint+tenant";
     let arguments = [kind, &threads.to_string(), &rounds.to_string()];
-    let run = Jvm::new(jdk, &test_dir)
+    let (run, recording) = Jvm::alone(jdk)
         .agent(options)
         .main("Split", &arguments)
-        .stop_recording_at_end()
-        .run_ok();
+        .record_to_exit();
     assert_eq!(run.stdout, "done\n", "{}", run.stderr);
-    let samples = test_dir.recording().samples();
+    let samples = recording.samples();
     let weights = weights_by(&samples, "endpoint");
     let labelled: i64 = weights
         .iter()
@@ -82,7 +80,7 @@ fn known_split_on_platform_threads() {
 
 #[test]
 fn known_split_on_virtual_threads() {
-    for jdk in Jdk::every().into_iter().filter(Jdk::has_virtual_threads) {
+    for jdk in Jdk::with_virtual_threads() {
         split(jdk, "virtual", 200, 16);
     }
 }
@@ -90,10 +88,7 @@ fn known_split_on_virtual_threads() {
 #[test]
 fn api_without_agent_is_no_op() {
     for jdk in Jdk::every() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
-            .main("Split", &["platform", "2", "2"])
-            .run_ok();
+        let run = Jvm::alone(jdk).program("Split platform 2 2").run_ok();
         assert_eq!(
             (run.stdout.as_str(), run.stderr.as_str()),
             ("done\n", ""),
@@ -105,14 +100,9 @@ fn api_without_agent_is_no_op() {
 #[test]
 fn context_changes_from_inside_the_recording_only_what_was_asked_for() {
     // No ctx= option: the attributes get their columns at first use.
-    let test_dir = TestDir::new();
     let jdk = Jdk::main();
-    Jvm::new(jdk, &test_dir)
-        .agent("start,interval=2ms,file=app.jfr")
-        .main("Split", &["platform", "2", "200"])
-        .stop_recording_at_end()
-        .run_ok();
-    let samples = test_dir.recording().samples();
+    let (_, recording) = record(jdk, "interval=2ms", "Split platform 2 200");
+    let samples = recording.samples();
     let weights = weights_by(&samples, "endpoint");
     println!("{weights:?}");
     assert_eq!(weights.keys().flatten().count(), 3, "{weights:?}");
@@ -124,15 +114,12 @@ fn context_is_visible_in_loop_without_memory_access() {
     // loops have no safepoint.
     for jdk in Jdk::every() {
         for collector in ["-XX:+UseParallelGC", "-XX:+UseG1GC"] {
-            let test_dir = TestDir::new();
-            Jvm::new(jdk, &test_dir)
+            let (_, recording) = Jvm::recording(jdk, "interval=2ms")
                 .flag(collector)
-                .agent("start,interval=2ms,file=app.jfr")
-                .main("PureLoop", &["2"])
-                .stop_recording_at_end()
-                .run_ok();
-            let samples = test_dir.recording().samples();
-            let in_loop = |s: &&Event| s.frames().first().is_some_and(|f| f == "PureLoop.compute");
+                .program("PureLoop 2")
+                .record_to_exit();
+            let samples = recording.samples();
+            let in_loop = |s: &&Event| s.innermost() == Some("PureLoop.compute");
             let (all, labelled) =
                 samples
                     .iter()
@@ -153,17 +140,14 @@ fn context_is_visible_in_loop_without_memory_access() {
 /// Three labels, each burnt in a method of its own, with random bursts; the program prints the true
 /// shares.
 fn measured_split(jdk: Jdk, kind: &str) {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(jdk, &test_dir)
+    let (run, recording) = Jvm::recording(jdk, "interval=2ms")
         // Where the three methods are inlined side by side, debug information between safepoints
         // names the neighbour now and then: 5 of 81 000 stacks, also with DebugNonSafepoints; 0 of
         // 82 000 when each has a frame of its own.
         .flag("-XX:CompileCommand=dontinline,KnownSplit.*")
-        .agent("start,interval=2ms,file=app.jfr")
-        .main("KnownSplit", &[kind, "7"])
-        .stop_recording_at_end()
-        .run_ok();
-    let samples = test_dir.recording().samples();
+        .program(&format!("KnownSplit {kind} 7"))
+        .record_to_exit();
+    let samples = recording.samples();
     let weights = weights_by(&samples, "label");
     let labelled: i64 = weights
         .iter()
@@ -216,7 +200,7 @@ fn shares_match_cpu_time_of_platform_threads() {
 
 #[test]
 fn shares_match_work_of_virtual_threads() {
-    for jdk in Jdk::every().into_iter().filter(Jdk::has_virtual_threads) {
+    for jdk in Jdk::with_virtual_threads() {
         measured_split(jdk, "virtual");
     }
 }
@@ -236,18 +220,14 @@ const TWO_OWNERS: [(&str, Option<&str>, bool); 6] = [
 /// has the labels that are open, those of its own request, and no other.
 #[test]
 fn two_owners_keep_their_labels_in_any_order() {
-    for jdk in Jdk::every().into_iter().filter(Jdk::has_virtual_threads) {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
+    for jdk in Jdk::with_virtual_threads() {
+        let (run, recording) = Jvm::recording(jdk, "interval=1ms")
             // Each method has a frame of its own, see `measured_split`.
             .flag("-XX:CompileCommand=dontinline,TwoOwners*.*")
-            .agent("start,interval=1ms,file=app.jfr")
-            .main("TwoOwners", &["3000"])
-            .stop_recording_at_end()
-            .run()
-            .success();
+            .program("TwoOwners 3000")
+            .record_to_exit();
         let mut seen = [[0; 2]; TWO_OWNERS.len()];
-        for sample in test_dir.recording().samples() {
+        for sample in recording.samples() {
             let frames = sample.frames();
             if frames.first().is_none_or(|f| f != "TwoOwners.compute") {
                 continue;
@@ -294,9 +274,8 @@ fn jdk_internals_are_open_to_agent_class_only() {
         .into_iter()
         .flat_map(|jdk| [(jdk, false), (jdk, true)])
     {
-        let test_dir = TestDir::new();
-        let jvm = on_path(Jvm::new(jdk, &test_dir).agent(""), module);
-        let run = jvm.main("Opened", &[]).run_ok();
+        let jvm = on_path(Jvm::alone(jdk).agent(""), module);
+        let run = jvm.program("Opened").run_ok();
         let api = if module { "io.ctxagent" } else { "unnamed" };
         let expected = format!(
             "{{endpoint=/a}}\napi: {api}\ndirect: true\nexported to all of the class path: false\nexported to the API: false\nUnsafe: refused\n"
@@ -321,17 +300,16 @@ fn no_class_reaches_memory_through_the_agent() {
         };
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir).agent("");
-        let run = jvm.main("Intruder", &[]).run_ok();
+        let run = jvm.program("Intruder").run_ok();
         let expected = outcomes(&callable, &not_exported, &callable);
         assert_eq!(run.stdout, expected, "{jdk}");
 
-        let test_dir = TestDir::new();
         let jar = e2e::build::class_path().split(':').next().unwrap();
-        let run = Jvm::new(jdk, &test_dir)
+        let run = Jvm::alone(jdk)
             .agent("")
             .flag(&format!("--module-path={jar}"))
             .flag("--add-modules=io.ctxagent")
-            .main("Intruder", &[])
+            .program("Intruder")
             .run_ok();
         let expected = outcomes(&refused, &refused, &refused);
         assert_eq!(run.stdout, expected, "{jdk}, API as a module");
@@ -376,9 +354,8 @@ fn agent_prepares_api_before_first_call() {
         .flat_map(|jdk| [(jdk, false), (jdk, true)])
     {
         for options in ["", "start,file=app.jfr"] {
-            let test_dir = TestDir::new();
-            let run = on_path(Jvm::new(jdk, &test_dir).agent(options), module)
-                .main("FirstCall", &["prepared"])
+            let run = on_path(Jvm::alone(jdk).agent(options), module)
+                .program("FirstCall prepared")
                 .run_ok();
             println!("{jdk}: {}", run.stdout.replace('\n', ", "));
             assert!(run.stdout.ends_with("{endpoint=/a}\n"), "{}", run.stdout);
@@ -398,12 +375,12 @@ fn what_lambdas_need_is_initialised_before_main() {
         "'jdk/internal/constant/",
     ];
     // The log of 17 does not name the thread.
-    for jdk in Jdk::every().into_iter().filter(|jdk| jdk.version >= 21) {
+    for jdk in Jdk::with_virtual_threads() {
         let test_dir = TestDir::new();
         Jvm::new(jdk, &test_dir)
             .agent("")
             .flag("-Xlog:class+init=info:file=init.log")
-            .main("FirstCall", &["prepared"])
+            .program("FirstCall prepared")
             .run_ok();
         let log = std::fs::read_to_string(test_dir.file("init.log")).unwrap();
         let of_agent = |line: &&str| line.ends_with("by thread \"ctxagent api\"");
@@ -419,7 +396,7 @@ fn what_lambdas_need_is_initialised_before_main() {
 }
 
 /// With the API on the class path, or as a module.
-fn on_path(jvm: Jvm<'_>, module: bool) -> Jvm<'_> {
+fn on_path(jvm: Jvm, module: bool) -> Jvm {
     if !module {
         return jvm;
     }

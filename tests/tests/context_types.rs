@@ -4,19 +4,14 @@
 use std::fs;
 use std::time::Duration;
 
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::{Jdk, Jvm, TestDir, record};
 
 /// Context types are described as events are, once per
 /// chunk.
 #[test]
 fn context_type_is_described() {
-    let test_dir = TestDir::new();
-    Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,interval=2ms,file=app.jfr")
-        .main("Described", &[])
-        .stop_recording_at_end()
-        .run_ok();
-    let described = test_dir.recording().events("ctxagent.ContextAttribute");
+    let (_, recording) = record(Jdk::main(), "interval=2ms", "Described");
+    let described = recording.events("ctxagent.ContextAttribute");
     let of = |name: &str| {
         described
             .iter()
@@ -34,10 +29,9 @@ fn context_type_is_described() {
 /// What an application does before a recording may use the agent.
 #[test]
 fn provider_may_call_agent_during_start() {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
+    let run = Jvm::alone(Jdk::main())
         .agent("")
-        .main("Registering", &[])
+        .program("Registering")
         .limit(Duration::from_mins(1))
         .run_ok();
     let lines: Vec<_> = run.stdout.lines().collect();
@@ -54,7 +48,7 @@ fn provider_in_own_loader_is_found_on_attach() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir)
-            .main("Lifecycle", &["providers"])
+            .program("Lifecycle providers")
             .start_ready();
         jvm.agent_command_ok(&format!(
             "start,file={}",
@@ -84,7 +78,7 @@ fn first_set_of_context_type_runs_its_provider() {
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,file=app.jfr")
             .class_path(test_dir.path())
-            .main("TypeFirst", &[])
+            .program("TypeFirst")
             .run_ok();
         assert_eq!(run.stdout, "{tenant=acme}\n{}\n{}\n{}\n", "{}", run.stderr);
         let told = run
@@ -99,13 +93,7 @@ fn first_set_of_context_type_runs_its_provider() {
 /// never had a context too.
 #[test]
 fn application_filter_excludes_threads_without_context() {
-    let test_dir = TestDir::new();
-    Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,interval=2ms,file=app.jfr")
-        .main("Described", &["filter"])
-        .stop_recording_at_end()
-        .run_ok();
-    let recording = test_dir.recording();
+    let (_, recording) = record(Jdk::main(), "interval=2ms", "Described filter");
     let samples = recording.samples();
     let with = samples
         .iter()
@@ -119,5 +107,5 @@ fn application_filter_excludes_threads_without_context() {
     println!("{with} with, {without} without, {totals:?}");
     assert!(with > 5);
     assert_eq!(without, 0);
-    assert!(totals.get("lost.filtered").copied().unwrap_or(0) > 5);
+    assert!(totals["lost.filtered"] > 5);
 }

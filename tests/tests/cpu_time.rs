@@ -12,7 +12,7 @@ fn weights_sum_up_to_cpu_time() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=10ms,file=app.jfr")
-            .main("Target", &["burn", "3", "2000"])
+            .program("Target burn 3 2000")
             .stop_recording_at_end()
             .run();
         let run = run.success();
@@ -27,7 +27,7 @@ fn short_threads_are_sampled_for_their_sum() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=1ms,file=app.jfr")
-            .main("Short", &["5000", "600"])
+            .program("Short 5000 600")
             .stop_recording_at_end()
             .run_ok();
         // Begin and end of a thread are its own too.
@@ -42,7 +42,7 @@ fn bursty_threads_are_sampled_until_their_end() {
     let test_dir = TestDir::new();
     let run = Jvm::new(jdk, &test_dir)
         .agent("start,interval=2ms,file=app.jfr")
-        .main("Short", &["150", "30000", "1000"])
+        .program("Short 150 30000 1000")
         .stop_recording_at_end()
         .run_ok();
     // About 2 250 samples: a deviation of 0.02.

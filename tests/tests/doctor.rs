@@ -1,7 +1,7 @@
 //! `ctxjfr doctor`: what would work in a JVM.
 
-use e2e::tool::{FINDING, FINE, assert_nothing_is_left, is_recording, maps, plain};
-use e2e::{Jdk, RunningJvm, TestDir, Tool};
+use e2e::tool::{FINDING, FINE, assert_nothing_is_left, is_recording, maps, plain, serving};
+use e2e::{Jdk, RunningJvm, TestDir, Tool, assert_contains};
 use serde_json::Value;
 
 /// The text behind these words in a check of a topic.
@@ -46,11 +46,7 @@ fn doctor_foretells_what_works() {
         assert!(status.contains(&("ok", "state: recording")), "{status:?}");
         assert!(checks(&report, "signal").is_empty(), "the signal is ours");
         let shown = tool.run(&["doctor", &pid]).success();
-        assert!(
-            shown.stdout.contains(" ok    status   state: recording\n"),
-            "{}",
-            shown.stdout
-        );
+        assert_contains!(shown.stdout, " ok    status   state: recording\n");
         let end = jvm.end();
         assert_eq!(end.stdout, "ready\nanswer 6765\n");
 
@@ -73,10 +69,7 @@ fn doctor_foretells_what_works() {
 #[test]
 fn trial_does_what_was_expected_and_leaves_nothing() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let tool = Tool::new(&test_dir);
-        let jvm = plain(jdk, &test_dir).serve();
-        let pid = jvm.pid().to_string();
+        let (_test_dir, tool, jvm, pid) = serving(jdk);
         let examine = |arguments: &[&str]| -> Value {
             let all = [&["doctor", &pid, "--json"], arguments].concat();
             serde_json::from_str(&tool.run(&all).success().stdout).unwrap()

@@ -2,29 +2,26 @@
 //! are of; the others are counted.
 
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::{Jdk, Jvm, TestDir, record};
 
 /// Samples and counters of `Split` under a filter.
 fn filtered(filter: &str) -> (Vec<Event>, i64) {
-    let test_dir = TestDir::new();
-    Jvm::new(Jdk::main(), &test_dir)
-        .agent(&format!("start,interval=2ms,file=app.jfr,filter={filter}"))
-        .main("Split", &["platform", "2", "200"])
-        .stop_recording_at_end()
-        .run_ok();
-    let recording = test_dir.recording();
+    let (_, recording) = record(
+        Jdk::main(),
+        &format!("interval=2ms,filter={filter}"),
+        "Split platform 2 200",
+    );
     let (totals, samples) = recording.reconcile();
-    let get = |name: &str| totals.get(name).copied().unwrap_or(0);
     println!(
         "filter={filter}: {} samples, {} filtered out, {} signals",
         samples.len(),
-        get("lost.filtered"),
-        get("signals")
+        totals["lost.filtered"],
+        totals["signals"]
     );
     let settings = recording.events("jdk.ActiveSetting");
     let told = settings.iter().find(|s| s.text("name") == Some("filter"));
     assert_eq!(told.and_then(|s| s.text("value")), Some(filter));
-    (samples, get("lost.filtered"))
+    (samples, totals["lost.filtered"])
 }
 
 #[test]
@@ -74,7 +71,7 @@ fn impossible_filter_is_refused() {
         let test_dir = TestDir::new();
         let run = Jvm::new(Jdk::main(), &test_dir)
             .agent(&format!("start,file=app.jfr,filter={filter}"))
-            .main("Hello", &["10"])
+            .program("Hello 10")
             .may_warn("option 'filter' cannot be ")
             .run_ok();
         let lines = run.agent_lines();

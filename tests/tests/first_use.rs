@@ -17,10 +17,9 @@ fn seed() -> String {
 fn any_first_use_neither_hangs_nor_throws_and_switches_contexts_on() {
     let seed = seed();
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let output = Jvm::new(jdk, &test_dir)
+        let output = Jvm::alone(jdk)
             .agent("start,file=app.jfr,scopes=1ms")
-            .main("EachFirst", &["copies", &seed, "1"])
+            .program(&format!("EachFirst copies {seed} 1"))
             .run_ok();
         let entries = output.counter("entries");
         println!(
@@ -37,7 +36,7 @@ fn uses_at_the_moment_of_an_attach_neither_hang_nor_throw() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir)
-            .main("EachFirst", &["attach", &seed])
+            .program(&format!("EachFirst attach {seed}"))
             .start_ready();
         jvm.agent_command_ok("start,file=app.jfr");
         fs::write(test_dir.file("attached"), b"").unwrap();

@@ -7,15 +7,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use e2e::process::Process;
-use e2e::{Jdk, Jvm, TestDir, build};
+use e2e::{Jdk, Jvm, TestDir, assert_contains, build};
 
 #[test]
 fn every_jdk_runs_a_test_program() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
-            .main("Target", &["exit", "exit3"])
-            .run();
+        let run = Jvm::alone(jdk).program("Target exit exit3").run();
         println!("{jdk}: {run:?}");
         assert_eq!(
             (run.code, run.stdout.as_str(), run.stderr.as_str()),
@@ -37,10 +34,8 @@ fn hanging_child_is_killed_and_its_output_shown() {
         child.finish()
     });
     let message = result.unwrap_err().downcast::<String>().unwrap();
-    assert!(
-        message.contains("still running at its time limit") && message.contains("some output"),
-        "{message}"
-    );
+    assert_contains!(message, "still running at its time limit");
+    assert_contains!(message, "some output");
 }
 
 #[test]
@@ -51,12 +46,9 @@ fn missing_line_is_reported_when_child_ends() {
         Process::start(command, Duration::from_mins(10)).wait_for_line("three")
     });
     let message = result.unwrap_err().downcast::<String>().unwrap();
-    assert!(
-        message.contains("ended without 'three'")
-            && message.contains("one")
-            && message.contains("two"),
-        "{message}"
-    );
+    assert_contains!(message, "ended without 'three'");
+    assert_contains!(message, "one");
+    assert_contains!(message, "two");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Inlined methods: a sample names the one that ran, and its line.
 
 use e2e::workspace::root;
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::{Jdk, Jvm, TestDir, assert_contains};
 use std::collections::HashMap;
 use std::fs;
 use std::ops::RangeInclusive;
@@ -24,14 +24,12 @@ fn inlined_method_and_line_are_those_that_ran() {
     let methods = lines_of_methods();
     for jdk in Jdk::all() {
         for collector in ["-XX:+UseG1GC", "-XX:+UseZGC"] {
-            let test_dir = TestDir::new();
-            Jvm::new(jdk, &test_dir)
-                .agent("start,interval=1ms,file=app.jfr")
+            let (_, recording) = Jvm::recording(jdk, "interval=1ms")
                 .flag(collector)
-                .main("Neighbours", &["4000"])
-                .run_ok();
+                .program("Neighbours 4000")
+                .record();
             let (mut right, mut wrong, mut other_line) = (0, 0, 0);
-            for sample in test_dir.recording().samples() {
+            for sample in recording.samples() {
                 let Some(label) = sample.text("method") else {
                     continue;
                 };
@@ -60,9 +58,9 @@ fn since_when_inlining_is_exact_is_told() {
     let test_dir = TestDir::new();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,file=app.jfr")
-        .main("Lifecycle", &["status"])
+        .program("Lifecycle status")
         .run_ok();
-    assert!(run.stdout.contains("inlining: exact\n"), "{}", run.stdout);
+    assert_contains!(run.stdout, "inlining: exact\n");
     assert_eq!(setting(&test_dir), "exact");
     let test_dir = TestDir::new();
     let jvm = Jvm::new(Jdk::main(), &test_dir).serve();

@@ -1,17 +1,15 @@
 //! The stock `jfr` of each JDK reads our file and shows the attributes; `ctxjfr` agrees with it.
 
 use e2e::recording::{Event, SAMPLES, fraction_nanos, weights_by};
-use e2e::{Jdk, Jvm, Recording, TestDir};
+use e2e::{Jdk, Recording, assert_contains, record};
 
 #[test]
 fn each_jdk_reads_the_recording() {
-    let test_dir = TestDir::new();
-    Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,interval=2ms,file=app.jfr,ctx=endpoint+tenant")
-        .main("Split", &["platform", "2", "150"])
-        .stop_recording_at_end()
-        .run_ok();
-    let recording = test_dir.recording();
+    let (_, recording) = record(
+        Jdk::main(),
+        "interval=2ms,ctx=endpoint+tenant",
+        "Split platform 2 150",
+    );
     for check in [
         summary_counts_the_samples,
         print_shows_the_attributes_as_columns,
@@ -85,7 +83,7 @@ fn metadata_declares_the_attributes_of_the_jdks_events(recording: &Recording) {
             let (_, fields) = text.split_once(&begin).unwrap();
             let (fields, _) = fields.split_once("\n}").unwrap();
             for field in ["String endpoint;", "String tenant;", "long contextId;"] {
-                assert!(fields.contains(field), "{reader}: {class}: {fields}");
+                assert_contains!(fields, field, "{reader}: {class}");
             }
         }
     }
@@ -157,19 +155,18 @@ fn own_tool_prints_the_same_events(recording: &Recording) {
     ] {
         assert_printed_alike(recording, kind);
     }
-    let test_dir = TestDir::new();
-    Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,event=wall+alloc+lock,wall=10ms,lock=1us,jstackdepth=32,file=app.jfr")
-        .main("Hostile", &["1", "7"])
-        .stop_recording_at_end()
-        .run_ok();
+    let (_, recording) = record(
+        Jdk::main(),
+        "event=wall+alloc+lock,wall=10ms,lock=1us,jstackdepth=32",
+        "Hostile 1 7",
+    );
     for kind in [
         "profiler.WallClockSample",
         "jdk.ObjectAllocationSample",
         "jdk.JavaMonitorEnter",
         "jdk.GCPhasePause",
     ] {
-        assert_printed_alike(&test_dir.recording(), kind);
+        assert_printed_alike(&recording, kind);
     }
 }
 
@@ -183,15 +180,11 @@ fn every_event_of_the_file_can_be_printed(recording: &Recording) {
 }
 
 fn views_show_attributes(recording: &Recording) {
-    for reader in Jdk::every().into_iter().filter(|jdk| jdk.version >= 21) {
+    for reader in Jdk::with_virtual_threads() {
         let hot = recording
             .jfr(reader, &["view", "--width", "200", "hot-methods"])
             .success();
-        assert!(
-            hot.stdout.contains("Split.unit"),
-            "{reader}\n{}",
-            hot.stdout
-        );
+        assert_contains!(hot.stdout, "Split.unit", "{reader}");
         let table = recording
             .jfr(reader, &["view", "--width", "300", "jdk.ExecutionSample"])
             .success();
@@ -226,13 +219,12 @@ fn nothing_unasked_is_recorded(recording: &Recording) {
 fn signals_balance_with_samples_and_losses(recording: &Recording) {
     let (totals, samples) = recording.reconcile();
     println!("{totals:?}");
-    let total = |name: &str| totals.get(name).copied().unwrap_or(0);
-    assert!(total("signals") + total("overruns") > 300);
+    assert!(totals["signals"] + totals["overruns"] > 300);
     assert_eq!(
         samples
             .iter()
             .map(e2e::recording::Event::weight)
             .sum::<i64>(),
-        total("written.weight")
+        totals["written.weight"]
     );
 }

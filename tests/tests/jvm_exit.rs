@@ -8,12 +8,12 @@ fn ends(kind: &str, code: i32) {
         retry_late_write(|| {
             let test_dir = TestDir::new();
             let plain = Jvm::new(jdk, &test_dir)
-                .main("Target", &["exit", kind])
+                .program(&format!("Target exit {kind}"))
                 .run();
             assert_eq!(plain.code, Some(code));
             let run = Jvm::new(jdk, &test_dir)
                 .agent("start,interval=5ms,file=app.jfr")
-                .main("Target", &["exit", kind])
+                .program(&format!("Target exit {kind}"))
                 .run();
             let late = run.late_write();
             // Said at most once, and nothing else but the start.
@@ -98,15 +98,14 @@ fn flushed_samples_are_readable_after_kill_nine() {
 fn command_overtaken_by_vm_death_leaves_no_timer() {
     // Held as it makes the thread for sleepers, before the timers; a start makes its writer first.
     for (first, last, held) in [
-        ("stop", "start,file=second.jfr", "2"),
-        ("pause", "resume", "1"),
+        ("stop", "beside start,file=second.jfr", "2"),
+        ("pause", "beside resume", "1"),
     ] {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(Jdk::main(), &test_dir)
+        let run = Jvm::alone(Jdk::main())
             .preload("ended")
             .environment("HELD", held)
             .agent("start,interval=5ms,file=app.jfr")
-            .main("HeldStart", &[first, last])
+            .main("Script", &[first, "make hold", last, "await held", "exit"])
             .run_ok();
         println!("{last}: {}", run.stderr);
         // The process ends when they are equal.

@@ -6,21 +6,18 @@
 use std::collections::BTreeMap;
 
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::{Jdk, Jvm, Recording, assert_contains};
+use serde_json::Value;
 
 const ALLOCATION: &str = "jdk.ObjectAllocationSample";
 const MONITOR: &str = "jdk.JavaMonitorEnter";
 
-fn observed(jdk: Jdk, test_dir: &TestDir, options: &str, arguments: &[&str]) -> usize {
-    let stdout = told(jdk, test_dir, options, arguments);
-    number(
-        &stdout,
-        if arguments[0] == "alloc" {
-            "bytes"
-        } else {
-            "waits"
-        },
-    )
+/// Bytes or waits of `Observed`, and the recording.
+fn observed(jdk: Jdk, options: &str, arguments: &str) -> (usize, Recording) {
+    let (stdout, recording) = told(jdk, options, arguments);
+    let is_alloc = arguments.starts_with("alloc");
+    let what = if is_alloc { "bytes" } else { "waits" };
+    (number(&stdout, what), recording)
 }
 
 /// The number behind a word that begins a line.
@@ -30,40 +27,43 @@ fn number(stdout: &str, word: &str) -> usize {
     found.next_back().unwrap().parse().unwrap()
 }
 
-fn told(jdk: Jdk, test_dir: &TestDir, options: &str, arguments: &[&str]) -> String {
-    let run = Jvm::new(jdk, test_dir)
+fn told(jdk: Jdk, options: &str, arguments: &str) -> (String, Recording) {
+    let (run, recording) = Jvm::recording(jdk, &format!("{options},ctx=label"))
         // One carrier may be held, another one wait.
         .flag("-Djdk.virtualThreadScheduler.parallelism=4")
-        .agent(&format!("start,{options},file=app.jfr,ctx=label"))
-        .main("Observed", arguments)
-        .run_ok();
+        .program(&format!("Observed {arguments}"))
+        .record_to_exit();
     assert_eq!(run.stderr_but_start(), "", "{jdk}");
-    run.stdout
+    (run.stdout, recording)
 }
 
 fn sum(events: &[&Event]) -> f64 {
+    let weights = events.iter().map(|e| e.number("weight").unwrap() as f64);
+    weights.sum()
+}
+
+/// Samples of the arrays that `Observed` allocates under a label.
+fn arrays<'e>(events: &'e [Event], label: &str) -> Vec<&'e Event> {
+    let is_array = |e: &&Event| e.class("objectClass") == Some("[I");
+    let labelled = events.iter().filter(|e| e.text("label") == Some(label));
+    labelled.filter(is_array).collect()
+}
+
+/// Waits for the monitor of `Observed`.
+fn waits_of(recording: &Recording) -> Vec<Event> {
+    let mut events = recording.events(MONITOR);
+    events.retain(|e| e.class("monitorClass") == Some("Observed$Gate"));
     events
-        .iter()
-        .map(|e| e.number("weight").unwrap() as f64)
-        .sum()
 }
 
 #[test]
 fn allocation_weights_match_bytes_by_label() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
-        let test_dir = TestDir::new();
-        let bytes = observed(jdk, &test_dir, "event=alloc,alloc=64k", &["alloc", kind]) as f64;
-        let recording = test_dir.recording();
+        let (bytes, recording) = observed(jdk, "event=alloc,alloc=64k", &format!("alloc {kind}"));
         let events = recording.events(ALLOCATION);
-        let of = |label: &str| -> Vec<&Event> {
-            let labelled = events.iter().filter(|e| e.text("label") == Some(label));
-            labelled
-                .filter(|e| e.class("objectClass") == Some("[I"))
-                .collect()
-        };
-        let (seventy, thirty) = (of("seventy"), of("thirty"));
-        let share = sum(&seventy) / (sum(&seventy) + sum(&thirty));
-        let total = (sum(&seventy) + sum(&thirty)) / bytes;
+        let [seventy, thirty] = ["seventy", "thirty"].map(|label| arrays(&events, label));
+        let both = sum(&seventy) + sum(&thirty);
+        let (share, total) = (sum(&seventy) / both, both / bytes as f64);
         println!(
             "{jdk} {kind}: {} + {} samples, share {share:.4}, weights / bytes {total:.4}",
             seventy.len(),
@@ -74,20 +74,15 @@ fn allocation_weights_match_bytes_by_label() {
         assert!((total - 1.0).abs() < 0.033, "total {total}");
         for event in seventy.iter().chain(&thirty) {
             assert_eq!(event.number("objectSize"), Some(4016));
-            let frames = event.frames();
-            assert!(
-                frames.iter().any(|f| f.starts_with("Observed.")),
-                "{frames:?}"
-            );
+            assert!(event.is_in_class("Observed"), "{:?}", event.frames());
         }
         let totals = recording.totals();
-        let get = |name: &str| totals.get(name).copied().unwrap_or(0);
         assert_eq!(
-            get("alloc.seen"),
-            get("alloc.written") + get("alloc.filtered") + get("alloc.lost")
+            totals["alloc.seen"],
+            totals["alloc.written"] + totals["alloc.filtered"] + totals["alloc.lost"]
         );
-        assert_eq!(get("alloc.lost"), 0);
-        assert_eq!(get("signals"), 0, "no CPU samples were asked for");
+        assert_eq!(totals["alloc.lost"], 0);
+        assert_eq!(totals["signals"], 0, "no CPU samples were asked for");
     }
 }
 
@@ -100,13 +95,11 @@ const SIZES: [&str; 6] = ["16", "1k", "64k", "1m", "8m", "64m"];
 /// (1-p) / p = n s (w - s), and relative to their n s bytes the deviation is the root of (w - s) / n
 /// s. Where the VM picks them more often by a factor, it is the root of that factor larger.
 fn assert_ratios_by_size(jdk: Jdk, how: &str, expected: [f64; 6]) {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(jdk, &test_dir)
+    let (run, recording) = Jvm::recording(jdk, "event=alloc,alloc=512k,ctx=label")
         .flag("-Xmx512m")
-        .agent("start,event=alloc,alloc=512k,file=app.jfr,ctx=label")
-        .main("Sizes", &[how, "1024"])
-        .run_ok();
-    let events = test_dir.recording().events(ALLOCATION);
+        .program(&format!("Sizes {how} 1024"))
+        .record();
+    let events = recording.events(ALLOCATION);
     for (label, expected) in SIZES.into_iter().zip(expected) {
         let ours = events.iter().filter(|e| e.text("label") == Some(label));
         let ours: Vec<&Event> = ours.collect();
@@ -150,50 +143,34 @@ fn allocation_weights_by_size_are_within_vm_bias() {
 /// same label.
 #[test]
 fn lost_allocations_keep_their_weight() {
-    let test_dir = TestDir::new();
-    let options = "event=alloc,alloc=1k";
-    let load = ["alloc", "platform", "15000"];
-    let bytes = observed(Jdk::main(), &test_dir, options, &load) as f64;
-    let recording = test_dir.recording();
+    let load = "alloc platform 15000";
+    let (bytes, recording) = observed(Jdk::main(), "event=alloc,alloc=1k", load);
     let events = recording.events(ALLOCATION);
     let totals = recording.totals();
-    let get = |name: &str| totals.get(name).copied().unwrap_or(0);
-    let (seen, lost) = (get("alloc.seen"), get("alloc.lost"));
+    let (seen, lost) = (totals["alloc.seen"], totals["alloc.lost"]);
     assert!(lost * 50 > seen, "hardly any was lost: {lost} of {seen}");
-    let of = |label: &str| -> f64 {
-        let ours = events
-            .iter()
-            .filter(|e| e.text("label") == Some(label) && e.class("objectClass") == Some("[I"));
-        sum(&ours.collect::<Vec<_>>())
-    };
-    let both = of("seventy") + of("thirty");
-    let open = get("alloc.lost_bytes") - get("alloc.carried_bytes");
+    let [seventy, thirty] = ["seventy", "thirty"].map(|label| sum(&arrays(&events, label)));
+    let (both, bytes) = (seventy + thirty, bytes as f64);
+    let open = totals["alloc.lost_bytes"] - totals["alloc.carried_bytes"];
     println!(
         "{lost} of {seen} lost, {:.4} of the bytes, share {:.4}, {open} bytes open",
         both / bytes,
-        of("seventy") / both
+        seventy / both
     );
     // The last ones of a thread have no later one.
     assert!((both / bytes - 1.0).abs() < 0.03, "{}", both / bytes);
-    assert!((of("seventy") / both - 0.7).abs() < 0.01);
+    assert!((seventy / both - 0.7).abs() < 0.01);
 }
 
 #[test]
 fn lock_contention_is_event_of_waiting_thread() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
-        let test_dir = TestDir::new();
-        let waits = observed(jdk, &test_dir, "lock=2ms", &["lock", kind]);
-        let recording = test_dir.recording();
-        let events = recording.events(MONITOR);
-        let ours: Vec<&Event> = events
-            .iter()
-            .filter(|e| e.class("monitorClass") == Some("Observed$Gate"))
-            .collect();
+        let (waits, recording) = observed(jdk, "lock=2ms", &format!("lock {kind}"));
+        let ours = waits_of(&recording);
         println!("{jdk} {kind}: {} events, {waits} waits", ours.len());
         let totals = recording.totals();
-        let get = |name: &str| totals.get(name).copied().unwrap_or(0);
         // The accounting: each wait was seen, others may have been too short.
-        let short = usize::try_from(get("lock.short")).unwrap();
+        let short = usize::try_from(totals["lock.short"]).unwrap();
         assert!(ours.len() + short >= waits, "{totals:?}");
         assert_eq!(
             ours.len(),
@@ -202,15 +179,14 @@ fn lock_contention_is_event_of_waiting_thread() {
         );
         for event in ours {
             assert_eq!(event.text("label"), Some("waiter"), "{:?}", event.values);
-            let frames = event.frames();
-            assert!(
-                frames.iter().any(|f| f == "Observed.waitForIt"),
-                "{frames:?}"
-            );
+            assert!(event.is_in("Observed.waitForIt"), "{:?}", event.frames());
         }
         assert_eq!(
-            get("lock.seen"),
-            get("lock.written") + get("lock.short") + get("lock.filtered") + get("lock.lost")
+            totals["lock.seen"],
+            totals["lock.written"]
+                + totals["lock.short"]
+                + totals["lock.filtered"]
+                + totals["lock.lost"]
         );
     }
 }
@@ -221,13 +197,10 @@ fn lock_contention_is_event_of_waiting_thread() {
 fn contention_times_are_exact() {
     const ROUNDING: i64 = 20_000;
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
-        let test_dir = TestDir::new();
-        let stdout = told(jdk, &test_dir, "lock=2ms", &["lock", kind]);
-        let events = test_dir.recording().events(MONITOR);
-        let ours = events
-            .iter()
-            .filter(|e| e.class("monitorClass") == Some("Observed$Gate"));
+        let (stdout, recording) = told(jdk, "lock=2ms", &format!("lock {kind}"));
+        let ours = waits_of(&recording);
         let mut spans: Vec<(i64, i64)> = ours
+            .iter()
             .map(|e| (e.start_nanos(), e.start_nanos() + e.duration_nanos()))
             .collect();
         spans.sort_unstable();
@@ -259,36 +232,22 @@ fn contention_times_are_exact() {
 #[test]
 fn contention_names_owner_and_its_context() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
-        let test_dir = TestDir::new();
-        let stdout = told(jdk, &test_dir, "lock=2ms", &["lock", kind]);
+        let (stdout, recording) = told(jdk, "lock=2ms", &format!("lock {kind}"));
         let holder = i64::try_from(number(&stdout, "holder")).unwrap();
-        let recording = test_dir.recording();
         let contexts = recording.events("ctxagent.Context");
         let labels: BTreeMap<i64, &str> = contexts
             .iter()
             .filter_map(|c| Some((c.number("contextId")?, c.text("label")?)))
             .collect();
-        let events = recording.events(MONITOR);
-        let ours = events
-            .iter()
-            .filter(|e| e.class("monitorClass") == Some("Observed$Gate"));
         let (mut all, mut known) = (0, 0);
-        for event in ours {
+        for event in waits_of(&recording) {
             all += 1;
             let owner = event.values.get("previousOwner").unwrap();
-            let Some(id) = owner
-                .get("javaThreadId")
-                .and_then(serde_json::Value::as_i64)
-            else {
-                assert_eq!(
-                    event.number("ownerContextId"),
-                    Some(0),
-                    "{:?}",
-                    event.values
-                );
+            let context = event.number("ownerContextId").unwrap();
+            let Some(id) = owner.get("javaThreadId").and_then(Value::as_i64) else {
+                assert_eq!(context, 0, "{:?}", event.values);
                 continue;
             };
-            let context = event.number("ownerContextId").unwrap();
             if id != holder && kind == "virtual" && jdk.version == 21 {
                 // On its way into a sleep with the monitor held: for some microseconds the carrier
                 // is the current thread, without context.
@@ -307,37 +266,30 @@ fn contention_names_owner_and_its_context() {
 #[test]
 fn gc_pauses_are_events() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        observed(jdk, &test_dir, "event=cpu", &["alloc", "platform"]);
-        let recording = test_dir.recording();
+        let (_, recording) = observed(jdk, "event=cpu", "alloc platform");
         let pauses = recording.events("jdk.GCPhasePause");
         let totals = recording.totals();
         println!("{jdk}: {} pauses", pauses.len());
         assert!(!pauses.is_empty());
-        assert_eq!(
-            totals.get("gc.seen").copied(),
-            i64::try_from(pauses.len()).ok()
-        );
+        assert_eq!(Ok(totals["gc.seen"]), i64::try_from(pauses.len()));
     }
 }
 
 /// As long as the collector itself says, which leaves out the ways to the safepoint and back.
 #[test]
 fn gc_pauses_are_as_long_as_gc_says() {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
+    let (run, recording) = Jvm::recording(Jdk::main(), "event=cpu")
         .flag("-XX:+UseSerialGC")
         .flag("-Xmx64m")
         .flag("-Xlog:gc:stdout")
-        .agent("start,event=cpu,file=app.jfr")
-        .main("Observed", &["alloc", "platform"])
-        .run_ok();
+        .program("Observed alloc platform")
+        .record_to_exit();
     // [0.123s][info][gc] GC(0) Pause Young (Allocation Failure) 17M->1M(61M) 1.234ms
     let lines = run.stdout.lines().filter(|line| line.contains(" Pause "));
     let logged: Vec<f64> = lines
         .filter_map(|line| line.rsplit(' ').next()?.strip_suffix("ms")?.parse().ok())
         .collect();
-    let pauses = test_dir.recording().events("jdk.GCPhasePause");
+    let pauses = recording.events("jdk.GCPhasePause");
     let lengths: Vec<f64> = pauses
         .iter()
         .map(|p| p.duration_nanos() as f64 / 1e6)
@@ -359,32 +311,18 @@ fn gc_pauses_are_as_long_as_gc_says() {
 
 #[test]
 fn jfr_views_show_allocations_and_contention() {
-    let jdk = Jdk::main();
-    let test_dir = TestDir::new();
-    observed(jdk, &test_dir, "event=alloc", &["alloc", "platform"]);
-    let recording = test_dir.recording();
+    let (_, allocations) = observed(Jdk::main(), "event=alloc", "alloc platform");
+    let (_, contention) = observed(Jdk::main(), "event=lock", "lock platform");
     // `jfr view` exists from 21 on.
     for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
-        let view = recording
-            .jfr(jdk, &["view", "allocation-by-class"])
-            .success();
-        let share = view.stdout.lines().find_map(|line| {
+        let view = allocations.jfr(jdk, &["view", "allocation-by-class"]);
+        let view = view.success().stdout;
+        let share = view.lines().find_map(|line| {
             let rest = line.strip_prefix("int[]")?.trim().strip_suffix('%')?;
             rest.parse::<f64>().ok()
         });
-        assert!(share.is_some_and(|s| s > 90.0), "{}", view.stdout);
-    }
-    let test_dir = TestDir::new();
-    observed(jdk, &test_dir, "event=lock", &["lock", "platform"]);
-    let recording = test_dir.recording();
-    for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
-        let view = recording
-            .jfr(jdk, &["view", "contention-by-site"])
-            .success();
-        assert!(
-            view.stdout.contains("Observed.waitForIt"),
-            "{}",
-            view.stdout
-        );
+        assert!(share.is_some_and(|s| s > 90.0), "{view}");
+        let view = contention.jfr(jdk, &["view", "contention-by-site"]);
+        assert_contains!(view.success().stdout, "Observed.waitForIt");
     }
 }

@@ -243,7 +243,7 @@ fn loss(seed: u64) -> Option<Loss> {
     let jvm = Jvm::new(jdks[usize::try_from(seed).unwrap() % jdks.len()], &test_dir)
         // A sample on each tick of the program: on a busy machine random instants may lie far apart.
         .agent("start,engine=tick,interval=1ms,flush=100ms,chunktime=1s,file=app.jfr")
-        .main("Beat", &[])
+        .program("Beat")
         .start_ready();
     let writer = WriterThread::of(&jvm);
     let moment = Instant::now() + Duration::from_micros(500_000 + random(seed, 2_000_000));

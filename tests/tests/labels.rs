@@ -7,11 +7,11 @@ use std::fs;
 
 use e2e::build::other_api;
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, ProcessOutput, Recording, TestDir};
+use e2e::{Jdk, Jvm, ProcessOutput, Recording, TestDir, assert_contains};
 
 /// Samples with a frame of this method.
 fn in_method<'s>(samples: &'s [Event], method: &str) -> Vec<&'s Event> {
-    let is_in = |sample: &&Event| sample.frames().iter().any(|frame| frame == method);
+    let is_in = |sample: &&Event| sample.is_in(method);
     samples.iter().filter(is_in).collect()
 }
 
@@ -26,20 +26,16 @@ fn assert_labelled(samples: &[Event], method: &str, attribute: &str, value: Opti
 }
 
 /// A service on the class path of `tests/services` that ends well.
-fn served(jdk: Jdk, test_dir: &TestDir, labels: &str, program: &[&str]) -> ProcessOutput {
-    let jvm = Jvm::new(jdk, test_dir).services();
-    served_by(jdk, jvm, labels, program)
+fn served(jdk: Jdk, labels: &str, program: &str) -> Recording {
+    served_by(jdk, Jvm::alone(jdk).services(), labels, program).1
 }
 
 /// The samples of a service with labels of its requests.
-fn samples_of(jdk: Jdk, program: &[&str]) -> Vec<Event> {
-    let test_dir = TestDir::new();
-    served(jdk, &test_dir, "labels=route", program);
-    test_dir.recording().samples()
+fn samples_of(jdk: Jdk, program: &str) -> Vec<Event> {
+    served(jdk, "labels=route", program).samples()
 }
 
-fn served_by(jdk: Jdk, jvm: Jvm, labels: &str, program: &[&str]) -> ProcessOutput {
-    let options = format!("start,interval=1ms,file=app.jfr,{labels}");
+fn served_by(jdk: Jdk, jvm: Jvm, labels: &str, program: &str) -> (ProcessOutput, Recording) {
     // The start is half of a service's time, and the slower compiler half of that: one JDK has it.
     let jvm = if jdk.version == Jdk::main().version {
         jvm
@@ -48,15 +44,15 @@ fn served_by(jdk: Jdk, jvm: Jvm, labels: &str, program: &[&str]) -> ProcessOutpu
     };
     // A call tells for certain who works. Of a loop that is compiled into its callers the compiler
     // takes some instructions for those of another one.
-    let run = jvm
-        .agent(&options)
+    let (run, recording) = jvm
+        .agent(&format!("start,interval=1ms,file=app.jfr,{labels}"))
         .flag("-XX:CompileCommand=quiet")
         .flag("-XX:CompileCommand=dontinline,service.Work::spin")
         .flag("-Dserver.port=0")
-        .main(program[0], &program[1..])
-        .run_ok();
+        .program(&format!("service.{program}"))
+        .record_to_exit();
     assert!(run.agent_lines().is_empty(), "{jdk}: {}", run.stderr);
-    run
+    (run, recording)
 }
 
 #[test]
@@ -65,7 +61,7 @@ fn requests_of_the_jdk_server_have_their_route() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir).without_api().flag("-Xcheck:jni");
         let jvm = jvm.agent("start,interval=1ms,file=app.jfr,labels=route");
-        let run = jvm.main("Served", &["100", kind]).run_ok();
+        let run = jvm.program(&format!("Served 100 {kind}")).run_ok();
         assert!(run.agent_lines().is_empty(), "{jdk} {kind}: {}", run.stderr);
         let samples = test_dir.recording().samples();
         assert_labelled(&samples, "Served.orders", "operation", Some("GET /orders"));
@@ -81,7 +77,7 @@ fn server_that_runs_gets_labels_by_an_attach() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir).without_api();
-        let jvm = jvm.main("Served", &["60", "platform", "attached"]).start();
+        let jvm = jvm.program("Served 60 platform attached").start();
         jvm.wait_for_line("ready");
         let file = test_dir.file("app.jfr");
         let start = format!("start,interval=1ms,labels=route,file={}", file.display());
@@ -93,18 +89,18 @@ fn server_that_runs_gets_labels_by_an_attach() {
         fs::write(test_dir.file("stopped"), "").unwrap();
         let run = jvm.finish();
         let found = format!("labels httpserver: on (version {}.", jdk.version);
-        assert!(run.stderr.contains(&found), "{jdk}: {}", run.stderr);
+        assert_contains!(run.stderr, &found, "{jdk}");
         let counts = ", classes with hooks: 1, labels set: ";
-        assert!(run.stderr.contains(counts), "{jdk}: {}", run.stderr);
+        assert_contains!(run.stderr, counts, "{jdk}");
         let samples = test_dir.recording().samples();
         assert_labelled(&samples, "Served.orders", "operation", Some("GET /orders"));
     }
 }
 
 /// Before it knows the route, the service runs a filter; `ctxjfr` gives its samples the route.
-fn assert_early_samples_get_the_route(test_dir: &TestDir) {
+fn assert_early_samples_get_the_route(recording: &Recording) {
     let convert = ["convert", "FILE", "--by", "operation", "-o", "collapsed=-"];
-    let stacks = test_dir.recording().ctxjfr(&convert).stdout;
+    let stacks = recording.ctxjfr(&convert).stdout;
     for (method, operation) in [
         ("beforeOrders", "operation=GET /orders/{id};"),
         ("beforeFailing", "operation=GET /failing/{id};"),
@@ -129,7 +125,7 @@ fn assert_early_samples_get_the_route(test_dir: &TestDir) {
 #[test]
 fn calls_of_grpc_have_their_method() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
-        let samples = samples_of(jdk, &["service.GrpcService", "80", kind]);
+        let samples = samples_of(jdk, &format!("GrpcService 80 {kind}"));
         assert_rows_of_page("service.GrpcService", &samples);
         let get = Some("shop.Orders/Get");
         assert_labelled(&samples, "service.GrpcService.get", "operation", get);
@@ -150,7 +146,7 @@ fn calls_of_grpc_have_their_method() {
 #[test]
 fn records_of_kafka_have_their_topic() {
     for jdk in Jdk::all() {
-        let samples = samples_of(jdk, &["service.KafkaService", "100"]);
+        let samples = samples_of(jdk, "KafkaService 100");
         let expected = [
             ("processOrder", Some("process orders")),
             ("processPayment", Some("process payments")),
@@ -165,7 +161,7 @@ fn records_of_kafka_have_their_topic() {
 #[test]
 fn requests_of_jersey_have_the_template_of_their_path() {
     for jdk in Jdk::all() {
-        let samples = samples_of(jdk, &["service.JerseyService", "30"]);
+        let samples = samples_of(jdk, "JerseyService 30");
         assert_rows_of_page("service.JerseyService", &samples);
         let order = "service.JerseyService$Orders.order";
         let item = "service.JerseyService$Items.item";
@@ -181,7 +177,7 @@ fn requests_of_jersey_have_the_template_of_their_path() {
 #[test]
 fn coroutines_have_the_labels_of_who_started_them() {
     for jdk in Jdk::all() {
-        let samples = samples_of(jdk, &["service.CoroutineService", "100"]);
+        let samples = samples_of(jdk, "CoroutineService 100");
         let expected = [
             ("orders", Some("GET /orders")),
             ("searches", Some("GET /search")),
@@ -196,7 +192,7 @@ fn coroutines_have_the_labels_of_who_started_them() {
 #[test]
 fn work_that_micrometer_observes_has_the_name_of_its_observation() {
     for jdk in Jdk::all() {
-        let samples = samples_of(jdk, &["service.ObservedService", "100"]);
+        let samples = samples_of(jdk, "ObservedService 100");
         let expected = [
             ("inRequest", Some("GET /orders")),
             ("refresh", Some("refresh prices")),
@@ -249,11 +245,9 @@ fn operations(samples: &[Event]) -> BTreeSet<&str> {
 #[test]
 fn spring_requests_have_the_pattern_of_their_route() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
-        let test_dir = TestDir::new();
-        let virtual_threads = format!("--spring.threads.virtual.enabled={}", kind == "virtual");
-        let program = ["service.SpringService", "60", &virtual_threads];
-        served(jdk, &test_dir, "labels=route", &program);
-        assert_spring_labels(&test_dir);
+        let is_virtual = kind == "virtual";
+        let program = format!("SpringService 60 --spring.threads.virtual.enabled={is_virtual}");
+        assert_spring_labels(&served(jdk, "labels=route", &program));
     }
 }
 
@@ -261,19 +255,18 @@ fn spring_requests_have_the_pattern_of_their_route() {
 #[test]
 fn spring_requests_with_servlets_of_javax_have_the_pattern_of_their_route() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir).javax_services();
-        let program = ["service.SpringService", "60"];
-        served_by(jdk, jvm, "labels=route", &program);
-        assert_spring_labels(&test_dir);
+        let program = "SpringService 60";
+        let jvm = Jvm::alone(jdk).javax_services();
+        let (_, recording) = served_by(jdk, jvm, "labels=route", program);
+        assert_spring_labels(&recording);
     }
 }
 
 /// Fails unless this part of the CPU time of a method and what it calls is of routes. What `ctxjfr`
 /// learns later counts.
-fn assert_routes(test_dir: &TestDir, method: &str, percent: u64) {
+fn assert_routes(recording: &Recording, method: &str, percent: u64) {
     let convert = ["convert", "FILE", "--by", "operation", "-o", "collapsed=-"];
-    let stacks = test_dir.recording().ctxjfr(&convert).stdout;
+    let stacks = recording.ctxjfr(&convert).stdout;
     let frame = format!(";{method}");
     let (mut all, mut routed, mut others) = (0, 0, Vec::new());
     for line in stacks.lines().filter(|line| line.contains(&frame)) {
@@ -295,20 +288,20 @@ fn assert_routes(test_dir: &TestDir, method: &str, percent: u64) {
     );
 }
 
-fn assert_spring_labels(test_dir: &TestDir) {
+fn assert_spring_labels(recording: &Recording) {
     assert_routes(
-        test_dir,
+        recording,
         "org.apache.catalina.connector.CoyoteAdapter.service",
         98,
     );
-    let samples = test_dir.recording().samples();
+    let samples = recording.samples();
     let expected = [
         ("orders", Some("GET /orders/{id}")),
         ("searches", Some("GET /search")),
         ("failing", Some("GET /failing/{id}")),
     ];
     assert_operations(&samples, "service.SpringService", &expected);
-    assert_early_samples_get_the_route(test_dir);
+    assert_early_samples_get_the_route(recording);
     // 60 paths that are not there are one label.
     let operations = operations(&samples);
     let known = [
@@ -327,13 +320,11 @@ fn assert_spring_labels(test_dir: &TestDir) {
 #[test]
 fn reactive_requests_have_the_pattern_of_their_route_on_each_thread() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let reactive = "--spring.main.web-application-type=reactive";
-        let program = ["service.WebFluxService", "36", reactive];
-        served(jdk, &test_dir, "labels=route,propagate=all", &program);
-        let samples = test_dir.recording().samples();
+        let program = "WebFluxService 36 --spring.main.web-application-type=reactive";
+        let recording = served(jdk, "labels=route,propagate=all", program);
+        let samples = recording.samples();
         assert_routes(
-            &test_dir,
+            &recording,
             "reactor.netty.http.server.HttpServerOperations.onInboundNext",
             95,
         );
@@ -343,7 +334,7 @@ fn reactive_requests_have_the_pattern_of_their_route_on_each_thread() {
             ("blocking", Some("GET /blocking/{id}")),
             ("posted", Some("POST /posted")),
         ];
-        assert_operations(&samples, program[0], &expected);
+        assert_operations(&samples, "service.WebFluxService", &expected);
         // The first answer on a connection has no label.
         let called = in_method(&samples, "service.WebFluxService.calling");
         let (right, none) = ("GET /calling/{id}", 20);
@@ -357,21 +348,18 @@ fn reactive_requests_have_the_pattern_of_their_route_on_each_thread() {
 #[test]
 fn requests_of_jetty_have_the_pattern_of_their_servlet() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let program = ["service.JettyService", "160"];
-        served(jdk, &test_dir, "labels=route", &program);
-        assert_jetty_labels(&test_dir);
-        // Jetty 10.
-        let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir).javax_services();
-        served_by(jdk, jvm, "labels=route", &program);
-        assert_jetty_labels(&test_dir);
+        // Jetty 10 has those of javax.
+        for services in [Jvm::services, Jvm::javax_services] {
+            let jvm = services(Jvm::alone(jdk));
+            let (_, recording) = served_by(jdk, jvm, "labels=route", "JettyService 160");
+            assert_jetty_labels(&recording);
+        }
     }
 }
 
-fn assert_jetty_labels(test_dir: &TestDir) {
-    assert_routes(test_dir, "org.eclipse.jetty.server.Server.handle", 98);
-    let samples = test_dir.recording().samples();
+fn assert_jetty_labels(recording: &Recording) {
+    assert_routes(recording, "org.eclipse.jetty.server.Server.handle", 98);
+    let samples = recording.samples();
     assert_rows_of_page("service.JettyService", &samples);
     let orders = "service.JettyService$Orders.doGet";
     assert_labelled(&samples, orders, "operation", Some("GET /shop/orders/*"));
@@ -385,10 +373,8 @@ fn assert_jetty_labels(test_dir: &TestDir) {
 #[test]
 fn keys_of_loggers_that_are_asked_for_become_attributes() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
         let labels = "labels=mdc:tenant+mdc:user";
-        served(jdk, &test_dir, labels, &["service.LoggedService", "300"]);
-        let samples = test_dir.recording().samples();
+        let samples = served(jdk, labels, "LoggedService 300").samples();
         let cut = "x".repeat(255);
         let of = |method: &str, attribute: &str, value| {
             assert_labelled(
@@ -419,7 +405,7 @@ fn what_an_earlier_recording_has_set_is_gone() {
     let test_dir = TestDir::new();
     let jvm = Jvm::new(jdk, &test_dir).services();
     let jvm = jvm.agent("start,file=first.jfr,labels=mdc:tenant");
-    let jvm = jvm.main("service.LoggedService", &["between"]).start();
+    let jvm = jvm.program("service.LoggedService between").start();
     jvm.wait_for_line("until stopped");
     jvm.agent_command_ok("status");
     jvm.agent_command_ok("stop");
@@ -460,25 +446,24 @@ fn what_an_earlier_recording_has_set_is_gone() {
 #[test]
 fn without_a_library_nothing_is_loaded() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir).without_api();
+        let jvm = Jvm::alone(jdk).without_api();
         let jvm = jvm.agent("start,file=app.jfr,labels=auto+mdc:tenant");
-        let run = jvm.flag("-Xlog:class+load").main("Hello", &["50"]).run_ok();
+        let run = jvm.flag("-Xlog:class+load").program("Hello 50").run_ok();
         assert!(run.agent_lines().is_empty(), "{jdk}: {}", run.stderr);
-        assert!(run.stdout.contains("java.lang.Object"), "{}", run.stdout);
+        assert_contains!(run.stdout, "java.lang.Object");
         assert!(!run.stdout.contains("io.ctxagent"), "{jdk}: {}", run.stdout);
     }
 }
 
-/// A run of a program with libraries that are not what the agent expects.
-/// Runs them; its callers say what the agent may say of these.
+/// Runs a program with libraries that are not what the agent expects; its callers say what the agent
+/// may say of these.
 fn with_other_libraries(jdk: Jdk, labels: &str, arguments: &[&str]) -> ProcessOutput {
     let test_dir = TestDir::new();
     let jvm = other_libraries(jdk, &test_dir, labels).may_warn("warning: labels of ");
     jvm.main("OtherLibraries", arguments).run_ok()
 }
 
-fn other_libraries<'d>(jdk: Jdk, test_dir: &'d TestDir, labels: &str) -> Jvm<'d> {
+fn other_libraries(jdk: Jdk, test_dir: &TestDir, labels: &str) -> Jvm {
     let jvm = Jvm::new(jdk, test_dir)
         .without_api()
         .class_path(&other_api());
@@ -493,7 +478,7 @@ fn only_the_first_class_is_loaded_anew() {
         let test_dir = TestDir::new();
         let jvm = other_libraries(jdk, &test_dir, "auto");
         let jvm = jvm.flag("-Xlog:redefine*=info").flag("-Xcheck:jni");
-        let run = jvm.main("OtherLibraries", &["stopped"]).run_ok();
+        let run = jvm.program("OtherLibraries stopped").run_ok();
         let (log, printed): (Vec<&str>, Vec<&str>) =
             run.stdout.lines().partition(|line| line.starts_with('['));
         let turns = [&["read text"; 3][..], &["context", "null"].repeat(3)].concat();

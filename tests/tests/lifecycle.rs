@@ -5,16 +5,7 @@
 use std::fs;
 
 use e2e::recording::{CpuTime, weights_by};
-use e2e::{Jdk, Jvm, ProcessOutput, Recording, TestDir, build};
-
-/// The number behind `name: ` in a program's output, 0 if it is not there.
-fn number(run: &ProcessOutput, name: &str) -> u64 {
-    let line = run
-        .stdout
-        .lines()
-        .find_map(|line| line.strip_prefix(&format!("{name}: ")));
-    line.map_or(0, |number| number.trim().parse().unwrap())
-}
+use e2e::{Jdk, Jvm, Recording, TestDir, assert_contains, build};
 
 fn with_virtual_threads() -> impl Iterator<Item = Jdk> {
     Jdk::all().into_iter().filter(Jdk::has_virtual_threads)
@@ -24,78 +15,73 @@ fn with_virtual_threads() -> impl Iterator<Item = Jdk> {
 fn ended_platform_threads_release_their_block() {
     // Three times as many threads as blocks.
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
+        let run = Jvm::alone(jdk)
             .agent("start,interval=10ms,file=app.jfr,cstack=no,ctxblocks=1024")
-            .main("Leaks", &["platform", "10", "300", "10", "false"])
+            .program("Leaks platform 10 300 10 false")
             .run_ok();
         println!("{jdk}:\n{}", run.stdout);
-        assert_eq!(number(&run, "api.no_free_block"), 0);
-        assert_eq!(number(&run, "kept"), 10);
+        assert_eq!(run.counter("api.no_free_block"), 0);
+        assert_eq!(run.counter("kept"), 10);
     }
 }
 
 #[test]
 fn leaked_blocks_of_ended_virtual_threads_are_reclaimed() {
     for jdk in with_virtual_threads() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
+        let run = Jvm::alone(jdk)
             .agent("start,interval=10ms,flush=100ms,file=app.jfr,cstack=no,ctxblocks=1024")
-            .main("Leaks", &["virtual", "200", "2000", "3", "true"])
+            .program("Leaks virtual 200 2000 3 true")
             .run_ok();
         println!("{jdk}:\n{}", run.stdout);
         assert!(
-            number(&run, "api.no_free_block") > 0,
+            run.counter("api.no_free_block") > 0,
             "the table was never full"
         );
         // 824 places are not held by the living ones; the last search may leave the probes'
         // neighbourhoods only.
-        assert!(number(&run, "blocks.freed") >= 3 * 500);
-        assert_eq!(number(&run, "kept"), 200);
+        assert!(run.counter("blocks.freed") >= 3 * 500);
+        assert_eq!(run.counter("kept"), 200);
     }
 }
 
 #[test]
 fn no_block_is_reclaimed_without_thread_tracking() {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
+    let run = Jvm::alone(Jdk::main())
         .flag("-Djdk.trackAllThreads=false")
         .agent("start,interval=10ms,flush=100ms,file=app.jfr,cstack=no,ctxblocks=1024")
         // The scope of the living ones is still theirs at the end.
-        .main("Leaks", &["virtual", "200", "2000", "3", "false"])
+        .program("Leaks virtual 200 2000 3 false")
         .run_ok();
     println!("{}{}", run.stdout, run.stderr);
-    assert_eq!(number(&run, "blocks.freed"), 0);
-    assert_eq!(number(&run, "kept"), 200);
+    assert_eq!(run.counter("blocks.freed"), 0);
+    assert_eq!(run.counter("kept"), 200);
 }
 
 #[test]
 fn parked_virtual_threads_keep_their_context() {
     // The full run of a million is in docs/benchmarks.md.
     for jdk in with_virtual_threads() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
+        let run = Jvm::alone(jdk)
             .agent("start,interval=10ms,file=app.jfr,cstack=no,ctxblocks=65536")
-            .main("Parked", &["30000"])
+            .program("Parked 30000")
             .run_ok();
-        assert_eq!(number(&run, "bound"), 30_000, "{jdk}");
-        assert_eq!(number(&run, "api.no_free_block"), 0);
+        assert_eq!(run.counter("bound"), 30_000, "{jdk}");
+        assert_eq!(run.counter("api.no_free_block"), 0);
     }
 }
 
 #[test]
 fn shortage_of_blocks_is_counted() {
     let jdk = Jdk::main();
-    let test_dir = TestDir::new();
-    let run = Jvm::new(jdk, &test_dir)
+    let run = Jvm::alone(jdk)
         .agent("start,interval=10ms,file=app.jfr,cstack=no,ctxblocks=1024")
-        .main("Parked", &["5000"])
+        .program("Parked 5000")
         .run_ok();
-    let bound = number(&run, "bound");
+    let bound = run.counter("bound");
     println!("{bound} of 5000 have a context");
     assert!((900..=1024).contains(&bound), "{bound}");
-    assert_eq!(number(&run, "blocks.freed"), 0, "all of them live");
-    assert!(number(&run, "api.no_free_block") >= 5000 - bound);
+    assert_eq!(run.counter("blocks.freed"), 0, "all of them live");
+    assert!(run.counter("api.no_free_block") >= 5000 - bound);
 }
 
 #[test]
@@ -106,7 +92,7 @@ fn handler_that_outlives_recording_is_discarded_or_counted() {
             let run = Jvm::new(jdk, &test_dir)
                 .preload("detained")
                 .agent("start,interval=1ms,cstack=asgct,file=first.jfr")
-                .main("Detained", &[moment])
+                .program(&format!("Detained {moment}"))
                 .run_ok();
             assert_eq!(run.agent_lines(), [""; 0], "{jdk}");
             let totals = ["first.jfr", "second.jfr"].map(|file| {
@@ -125,10 +111,19 @@ fn handler_that_outlives_recording_is_discarded_or_counted() {
 #[test]
 fn reused_native_thread_id_has_new_name() {
     let test_dir = TestDir::new();
+    let script = [
+        "burn 300",
+        "stop",
+        "make rename",
+        "await renamed",
+        "start,interval=2ms,file=second.jfr",
+        "burn 300",
+        "stop",
+    ];
     let run = Jvm::new(Jdk::main(), &test_dir)
         .preload("renamed")
         .agent("start,interval=2ms,file=first.jfr")
-        .main("Renamed", &[])
+        .main("Script", &script)
         .run_ok();
     assert_eq!(run.agent_lines(), [""; 0]);
     let cpu = |file| {
@@ -147,7 +142,7 @@ fn open_context_is_in_next_recording() {
         let test_dir = TestDir::new();
         Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,cstack=no,file=first.jfr")
-            .main("Lifecycle", &["restart"])
+            .program("Lifecycle restart")
             .run_ok();
         let weights = |file| {
             let samples = Recording::new(test_dir.file(file)).samples();
@@ -164,19 +159,15 @@ fn open_context_is_in_next_recording() {
 #[test]
 fn class_loader_that_used_api_can_be_unloaded() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
-            .agent("start,interval=2ms,file=app.jfr")
-            .main("Lifecycle", &["unload"])
-            .run_ok();
-        assert!(run.stdout.contains("unloaded loader-1"), "{}", run.stdout);
-        assert!(
-            run.stdout
-                .contains("typed: {typed=a value}\nunloaded a context type\n"),
-            "{}",
-            run.stdout
+        let (run, recording) = Jvm::recording(jdk, "interval=2ms")
+            .program("Lifecycle unload")
+            .record_to_exit();
+        assert_contains!(run.stdout, "unloaded loader-1");
+        assert_contains!(
+            run.stdout,
+            "typed: {typed=a value}\nunloaded a context type\n"
         );
-        let weights = weights_by(&test_dir.recording().samples(), "loader");
+        let weights = weights_by(&recording.samples(), "loader");
         println!("{jdk}: {weights:?}");
         for loader in ["loader-0", "loader-1"] {
             assert!(
@@ -192,8 +183,7 @@ fn stack_overflow_in_scope_clears_context() {
     for jdk in Jdk::all() {
         for memory in ["direct", "checked"] {
             for scopes in ["within", "around"] {
-                let test_dir = TestDir::new();
-                let mut jvm = Jvm::new(jdk, &test_dir)
+                let mut jvm = Jvm::alone(jdk)
                     .agent("")
                     .flag("-Xint")
                     .flag(&format!("-Dio.ctxagent.memory={memory}"));
@@ -203,7 +193,7 @@ fn stack_overflow_in_scope_clears_context() {
                     let api = build::class_path().split(':').next().unwrap();
                     jvm = jvm.flag(&format!("-Xbootclasspath/a:{api}"));
                 }
-                let run = jvm.main("Deep", &[scopes]).run_ok();
+                let run = jvm.program(&format!("Deep {scopes}")).run_ok();
                 let version = jdk.version;
                 assert_eq!(run.stdout, "done\n", "JDK {version} {memory} {scopes}");
                 assert_eq!(run.stderr.matches("NoClassDefFoundError").count(), 0);
@@ -216,11 +206,10 @@ fn stack_overflow_in_scope_clears_context() {
 #[test]
 fn contexts_need_no_direct_memory() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
+        let run = Jvm::alone(jdk)
             .agent("")
             .flag("-XX:MaxDirectMemorySize=1m")
-            .main("Lifecycle", &["direct"])
+            .program("Lifecycle direct")
             .run_ok();
         assert_eq!(
             run.stdout, "used up\n{key=first}\n{key=second}\ndirect: true\ndone\n",
@@ -241,7 +230,7 @@ fn scopes_work_under_strict_security_manager() {
             .agent("")
             .flag("-Djava.security.manager")
             .flag(&format!("-Djava.security.policy=={}", policy.display()))
-            .main("Guarded", &[])
+            .program("Guarded")
             .run_ok();
         assert_eq!(
             run.stdout, "guarded\n{key=value}\n{}\n",
@@ -254,16 +243,11 @@ fn scopes_work_under_strict_security_manager() {
 #[test]
 fn close_through_another_api_copy_reaches_owner() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
+        let run = Jvm::alone(jdk)
             .agent("")
-            .main("Lifecycle", &["copies"])
+            .program("Lifecycle copies")
             .run_ok();
-        assert!(
-            run.stdout.contains("copies: {second=v}\nafter: {}\n"),
-            "{jdk}: {}",
-            run.stdout
-        );
+        assert_contains!(run.stdout, "copies: {second=v}\nafter: {}\n", "{jdk}");
     }
 }
 
@@ -287,17 +271,12 @@ fn each_virtual_thread_source_can_be_forced() {
             ("events", "events"),
             ("off", "off"),
         ] {
-            let test_dir = TestDir::new();
-            let run = Jvm::new(jdk, &test_dir)
+            let run = Jvm::alone(jdk)
                 .agent(&format!("start,file=app.jfr,vthreads={asked}"))
-                .main("Lifecycle", &["status"])
+                .program("Lifecycle status")
                 .run_ok();
             let line = format!("virtual threads: {told}\n");
-            assert!(
-                run.stdout.contains(&line),
-                "vthreads={asked}\n{}",
-                run.stdout
-            );
+            assert_contains!(run.stdout, &line, "vthreads={asked}");
             // Never a wrong context: where the id is not known there is none.
             let has = run.stdout.contains("virtual\"") || run.stdout.contains("where=virtual");
             assert_eq!(
@@ -315,7 +294,7 @@ fn mount_events_after_attach_reach_existing_threads() {
     for jdk in with_virtual_threads() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir)
-            .main("WorkBeforeAttach", &[])
+            .program("WorkBeforeAttach")
             .start_ready();
         let file = test_dir.file("app.jfr");
         let start = format!(
@@ -337,8 +316,7 @@ fn mount_events_after_attach_reach_existing_threads() {
 #[test]
 fn a_million_values_leave_memory_flat() {
     // The full run of 10^8 is `make flat-memory`.
-    let test_dir = TestDir::new();
-    let jvm = Jvm::new(Jdk::main(), &test_dir)
+    let jvm = Jvm::alone(Jdk::main())
         .agent_at(
             build::oracle_agent(),
             "start,interval=1ms,cstack=no,chunktime=1s,file=app.jfr",
@@ -347,7 +325,7 @@ fn a_million_values_leave_memory_flat() {
         .flag("-Xms64m")
         .flag("-Xmx64m")
         .flag("-XX:+AlwaysPreTouch");
-    let run = jvm.main("Flat", &["1500000"]).run_ok();
+    let run = jvm.program("Flat 1500000").run_ok();
     println!("{}", run.stdout);
     let resident: Vec<u64> = run
         .stdout
@@ -364,6 +342,6 @@ fn a_million_values_leave_memory_flat() {
     // A value kept would cost 137 bytes: 100 MiB for the last half of them. What remains is the
     // compiler at work.
     assert!(resident[19] < resident[9] + (8 << 10), "{resident:?}");
-    assert_eq!(number(&run, "oracle.wrong"), 0, "{}", run.stderr);
-    assert!(number(&run, "oracle.right") > 50);
+    assert_eq!(run.counter("oracle.wrong"), 0, "{}", run.stderr);
+    assert!(run.counter("oracle.right") > 50);
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use e2e::{Jdk, Jvm, ProcessOutput, TestDir, build};
+use e2e::{Jdk, Jvm, ProcessOutput, TestDir, assert_contains, build};
 
 /// Words of the program: all that an operator does, from an idle agent on.
 const SESSION: [&str; 13] = [
@@ -54,7 +54,7 @@ fn operator_records_by_jmx() {
         assert!(answers(&output, "pause")[0].starts_with("paused; "));
         assert!(answers(&output, "resume")[0].starts_with("resumed; "));
         assert!(answers(&output, "?Status")[0].starts_with("ctxagent "));
-        assert!(output.stdout.contains("\nstate: recording\n"));
+        assert_contains!(output.stdout, "\nstate: recording\n");
         let json: serde_json::Value =
             serde_json::from_str(answers(&output, "?StatusJson")[0]).unwrap();
         assert_eq!(json["state"], "recording");
@@ -75,7 +75,7 @@ fn it_is_there_however_the_agent_came() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
             .java_agent(build::agent_jar(), "start,file=app.jfr")
-            .main("Managed", &["registered", "?Recording"])
+            .program("Managed registered ?Recording")
             .run_ok();
         assert_eq!(answers(&run, "registered"), ["true"], "{jdk}");
         assert_eq!(answers(&run, "?Recording"), ["true"], "{jdk}");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use e2e::recording::weights_by;
-use e2e::{Jdk, Jvm, ProcessOutput, TestDir, build};
+use e2e::{Jdk, Jvm, ProcessOutput, TestDir, assert_contains, build, record};
 
 /// `name: result` lines of stdout.
 fn results(run: &ProcessOutput) -> BTreeMap<String, String> {
@@ -69,25 +69,15 @@ fn check_results(results: &BTreeMap<String, String>) {
 #[test]
 fn misuse_is_repaired_and_counted() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
-            .agent("start,interval=2ms,file=app.jfr")
-            .main("Misuse", &[])
-            .stop_recording_at_end()
-            .run_ok();
+        let (run, recording) = record(jdk, "interval=2ms", "Misuse");
         let results = results(&run);
         println!("{jdk}: {results:?}");
         check_results(&results);
-        assert!(run.stdout.contains("still here"));
-        assert!(
-            results["bad command"].starts_with("java.lang.IllegalArgumentException: "),
-            "{}",
-            results["bad command"]
-        );
-        assert!(
-            results["bad command"].contains("did you mean 'start'")
-                || results["bad command"].contains("'status'")
-        );
+        assert_contains!(run.stdout, "still here");
+        let refused = &results["bad command"];
+        let exception = "java.lang.IllegalArgumentException: ";
+        assert!(refused.starts_with(exception), "{refused}");
+        assert_contains!(refused, "did you mean 'start'?");
         for counter in [
             "api.double_close",
             "api.close_out_of_order",
@@ -104,7 +94,7 @@ fn misuse_is_repaired_and_counted() {
             );
         }
 
-        let samples = test_dir.recording().samples();
+        let samples = recording.samples();
         let by_k1 = weights_by(&samples, "k1");
         let brief: Vec<_> = by_k1
             .iter()
@@ -135,10 +125,7 @@ fn misuse_is_repaired_and_counted() {
                 .any(|value| value.len() > 2 && value.starts_with('a') && value.ends_with('b'))
         );
         // Closing may itself be sampled, but none of them is left on when the next one works.
-        for sample in samples
-            .iter()
-            .filter(|sample| sample.frames().iter().any(|frame| frame == "Misuse.burn"))
-        {
+        for sample in samples.iter().filter(|sample| sample.is_in("Misuse.burn")) {
             let value = sample.text("k1").unwrap_or("");
             assert!(
                 !["twice", "outer", "inner", "foreign"].contains(&value),
@@ -177,7 +164,7 @@ fn unsupported_api_copies_are_reported() {
                 build::other_api().display()
             ))
             .agent(options)
-            .main("io.ctxagent.internal.agent.OtherApi", &[])
+            .program("io.ctxagent.internal.agent.OtherApi")
             .may_warn("a copy of the Java API ")
             .start_ready();
         if options.is_empty() {
@@ -185,9 +172,9 @@ fn unsupported_api_copies_are_reported() {
             jvm.agent_command_ok("start,file=app.jfr");
         }
         let contract = jvm.wait_for_line("warning: a copy of the Java API needs contract 99");
-        assert!(contract.contains("use a newer agent"), "{contract}");
+        assert_contains!(contract, "use a newer agent");
         let renamed = jvm.wait_for_line("warning: a copy of the Java API is in package");
-        assert!(renamed.contains(" com.acme.io.ctxagent: "), "{renamed}");
+        assert_contains!(renamed, " com.acme.io.ctxagent: ");
         jvm.agent_command_ok("status");
         jvm.wait_for_line("ctxagent: java api: refused (");
         jvm.agent_command_ok("stop");
@@ -202,15 +189,14 @@ fn unsupported_api_copies_are_reported() {
         let check = check.unwrap();
         let text = String::from_utf8(check.stdout).unwrap();
         assert_eq!(check.status.code(), Some(1), "{text}");
-        assert!(text.contains("could not serve 2 of"), "{text}");
+        assert_contains!(text, "could not serve 2 of");
     }
 }
 
 #[test]
 fn set_up_mistakes_throw_the_same_without_agent() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir).main("Misuse", &["quick"]).run_ok();
+        let run = Jvm::alone(jdk).program("Misuse quick").run_ok();
         let results = results(&run);
         check_results(&results);
         assert!(
@@ -225,8 +211,7 @@ fn set_up_mistakes_throw_the_same_without_agent() {
 /// First uses of the API at moments of shortage, each of a fresh copy of its classes: what they
 /// throw is the shortage only, and all is right when that is over.
 fn first_uses(jdk: Jdk, what: &[&str]) {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(jdk, &test_dir)
+    let run = Jvm::alone(jdk)
         .agent("start,file=app.jfr")
         // Else a thread of the agent may be the first to use classes of the JDK while the program
         // has filled the heap.

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::{Jdk, Jvm, TestDir, record};
 use memchr::memmem;
 
 const LIBRARY: &str = "lib/server/libjvm.so";
@@ -71,19 +71,14 @@ fn newer_version_alone_refuses_nothing() {
 }
 
 fn assert_walked(jdk: Jdk) {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(jdk, &test_dir)
-        .agent("start,file=app.jfr")
-        .main("Labelled", &["1", "500"])
-        .stop_recording_at_end()
-        .run_ok();
+    let (run, recording) = record(jdk, "", "Labelled 1 500");
     let lines = run.start_lines();
     assert!(
         matches!(lines[..], [line] if line.ends_with("; walker: vm")),
         "{lines:?}"
     );
     assert_eq!(run.agent_lines(), [""; 0]);
-    let samples = test_dir.recording().samples();
+    let samples = recording.samples();
     let labelled: Vec<_> = samples
         .iter()
         .filter(|sample| sample.text("who").is_some())
@@ -104,7 +99,7 @@ fn table_without_a_field_switches_stacks_off() {
     };
     let run = Jvm::new(jdk, &test_dir)
         .agent("start,file=app.jfr")
-        .main("Labelled", &["1", "500"])
+        .program("Labelled 1 500")
         .may_warn("no stacks: ")
         .stop_recording_at_end()
         .run_ok();

@@ -2,7 +2,7 @@
 
 use e2e::recording::weights_by;
 use e2e::workspace::root;
-use e2e::{Jdk, Jvm, TestDir, build};
+use e2e::{Jdk, Jvm, build, record};
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -11,12 +11,8 @@ use std::fs;
 fn costs_of_requests_add_up_to_the_labelled_cpu_time() {
     const INTERVAL: f64 = 1e7;
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
-            .agent("start,interval=10ms,ctx=kind,file=app.jfr")
-            .main("Costs", &["1000"])
-            .run_ok();
-        let weights = weights_by(&test_dir.recording().samples(), "kind");
+        let (run, recording) = record(jdk, "interval=10ms,ctx=kind", "Costs 1000");
+        let weights = weights_by(&recording.samples(), "kind");
         let (metrics, costs): (Vec<_>, Vec<_>) = run
             .stdout
             .lines()
@@ -56,12 +52,7 @@ fn costs_of_requests_add_up_to_the_labelled_cpu_time() {
 #[test]
 fn requests_have_route_status_and_labels_and_marks_are_recorded() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
-            .agent("")
-            .main("Observes", &[])
-            .stop_recording_at_end()
-            .run_ok();
+        let (run, recording) = Jvm::alone(jdk).agent("").program("Observes").record();
         let lines: Vec<&str> = run.stdout.lines().collect();
         let expected = [
             "sampled: true",
@@ -72,11 +63,11 @@ fn requests_have_route_status_and_labels_and_marks_are_recorded() {
             "GET /orders: GET /orders 404 {operation=GET /orders}",
         ];
         assert_eq!(lines, expected, "{jdk}: {}", run.stderr);
-        let marks = test_dir.recording().events("ctxagent.Mark");
+        let marks = recording.events("ctxagent.Mark");
         let names: Vec<_> = marks.iter().map(|mark| mark.text("name")).collect();
         assert_eq!(names, [Some("served"), Some("serving")], "{jdk}");
         assert!(marks.iter().all(|m| m.text("tenant") == Some("acme")));
-        let totals = test_dir.recording().totals();
+        let totals = recording.totals();
         assert_eq!(totals["marks.seen"], 2);
     }
 }
@@ -85,11 +76,7 @@ fn requests_have_route_status_and_labels_and_marks_are_recorded() {
 #[test]
 fn scopes_of_labels_are_entries_like_those_of_the_application() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
-            .agent("")
-            .main("ObservesLabels", &[])
-            .run_ok();
+        let run = Jvm::alone(jdk).agent("").program("ObservesLabels").run_ok();
         let mut expected = Vec::new();
         let of_threads = |threads: &str, costs: &str| {
             [
@@ -125,11 +112,10 @@ fn each_part_of_perf_hooks_has_an_example() {
     assert_eq!(names.collect::<Vec<_>>(), examples);
     let classes = build::example("perf-hooks");
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
+        let run = Jvm::alone(jdk)
             .agent("start,file=app.jfr")
             .class_path(&classes)
-            .main("PerfHooks", &[])
+            .program("PerfHooks")
             .run_ok();
         assert_eq!(run.stdout, shown, "{jdk}: {}", run.stderr);
     }
@@ -139,11 +125,10 @@ fn each_part_of_perf_hooks_has_an_example() {
 #[test]
 fn connects_and_look_ups_are_told() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
+        let run = Jvm::alone(jdk)
             .agent("")
             .flag("--add-opens=java.base/jdk.internal.javac=ALL-UNNAMED")
-            .main("ObservesNetwork", &[])
+            .program("ObservesNetwork")
             .run_ok();
         let mut expected = vec![
             "before: false ".to_owned(),
@@ -277,17 +262,15 @@ fn look_ups() -> Vec<String> {
 #[test]
 fn a_vm_that_observes_itself_ends_in_order() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
-            .agent("start,ctx=tenant,file=app.jfr")
-            .main("ObservesEnd", &[])
-            .run_ok();
+        let (run, recording) = Jvm::recording(jdk, "ctx=tenant")
+            .program("ObservesEnd")
+            .record_to_exit();
         assert_eq!(
             run.stdout, "marks are kept: true\n",
             "{jdk}: {}",
             run.stderr
         );
         assert!(!run.stderr.contains("Exception"), "{jdk}: {}", run.stderr);
-        test_dir.recording().ctxjfr(&["summary", "FILE"]).success();
+        recording.ctxjfr(&["summary", "FILE"]).success();
     }
 }

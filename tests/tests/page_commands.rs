@@ -53,7 +53,7 @@ fn run(block: &ShellBlock, jdk: Jdk) -> String {
     println!("{}\n{}", block.place, block.script);
     let test_dir = TestDir::new();
     let serving = block.script.contains(PID).then(|| {
-        let jvm = Jvm::new(jdk, &test_dir).main("Target", &["serve"]).start();
+        let jvm = Jvm::new(jdk, &test_dir).program("Target serve").start();
         jvm.wait_for_line("ready");
         jvm
     });

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use e2e::process::ProcessOutput;
 use e2e::recording::weights_by;
-use e2e::{Jdk, Jvm, Recording, TestDir};
+use e2e::{Jdk, Jvm, Recording, TestDir, assert_contains};
 
 const INTERVAL_NANOS: f64 = 5e6;
 const OTHERS: &str = "profiler.WallClockSample,jdk.ObjectAllocationSample";
@@ -78,19 +78,16 @@ fn no_samples_while_paused() {
 #[test]
 fn no_contention_or_gc_events_while_paused() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
+        let (run, recording) = Jvm::alone(jdk)
             .flag("-XX:+UseSerialGC")
             // Three that are held wait at once on 21, and one that goes on.
             .flag("-Djdk.virtualThreadScheduler.parallelism=4")
             .agent("")
-            .main(
-                "PausedWaits",
-                &[kind, "event=cpu,lock=1ms,ctx=label,file=app.jfr"],
-            )
-            .run_ok();
+            .program(&format!(
+                "PausedWaits {kind} event=cpu,lock=1ms,ctx=label,file=app.jfr"
+            ))
+            .record_to_exit();
         assert_eq!(run.stderr_but_start(), "", "{jdk} {kind}");
-        let recording = test_dir.recording();
         let mut waits = BTreeMap::new();
         for event in recording.events("jdk.JavaMonitorEnter") {
             if let Some(label) = event.text("label") {
@@ -105,11 +102,10 @@ fn no_contention_or_gc_events_while_paused() {
         println!("{pauses} collections of {bounds:?}");
         assert!(bounds[0] > 0 && (bounds[0]..=bounds[1]).contains(&pauses));
         let totals = recording.totals();
-        let get = |name: &str| totals.get(name).copied().unwrap_or(0);
-        let waits = get("lock.written") + get("lock.short");
-        assert_eq!(get("lock.seen"), waits, "{totals:?}");
-        assert!(get("lock.before") >= 2, "across and ended: {totals:?}");
-        assert_eq!(get("gc.seen"), get("gc.written"), "{totals:?}");
+        let waits = totals["lock.written"] + totals["lock.short"];
+        assert_eq!(totals["lock.seen"], waits, "{totals:?}");
+        assert!(totals["lock.before"] >= 2, "across and ended: {totals:?}");
+        assert_eq!(totals["gc.seen"], totals["gc.written"], "{totals:?}");
     }
 }
 
@@ -126,7 +122,7 @@ fn commands_answer_in_every_state() {
         "resumed; recording is ",
         "stopped; recording is ",
     ] {
-        assert!(run.stdout.contains(line), "{line}: {}", run.stdout);
+        assert_contains!(run.stdout, line, "{line}");
     }
     let refused: Vec<_> = run.lines_after("refused: ").collect();
     assert_eq!(refused, ["no recording is running"; 2]);
@@ -135,6 +131,20 @@ fn commands_answer_in_every_state() {
     let second = Recording::new(test_dir.file("second.jfr"));
     assert_eq!(nanos_by_label(&second), BTreeMap::new());
     second.reconcile();
+}
+
+/// Something else takes a signal of the recording, as another profiler would: works until `status`
+/// has this state and for a second after that, then tries a pause and a resume, and stops. Also how
+/// many signals it met until then and after that.
+fn replaced(jvm: Jvm, signal: &str, state: &str) -> (ProcessOutput, Recording, [u64; 2]) {
+    let [take, until] = [format!("take {signal}"), format!("until state: {state}")];
+    let work = [&*take, &until, "met", "burn 1000", "met"];
+    let script = [&work[..], &["pause", "status", "resume", "stop"]].concat();
+    let (run, recording) = jvm.main("Script", &script).record_to_exit();
+    let met = run.lines_after("met ").map(|n| n.parse().unwrap());
+    let met: Vec<u64> = met.collect();
+    println!("{}", run.stdout);
+    (run, recording, [met[0], met[1] - met[0]])
 }
 
 /// Another profiler takes a signal while we record: our signals must not meet its action for long,
@@ -155,15 +165,11 @@ fn replaced_handler_is_left_alone() {
             "degraded (another owner has taken the wall-clock signal)",
         ),
     ] {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(Jdk::main(), &test_dir)
-            .agent(&format!("start,event={event},interval=5ms,file=app.jfr"))
-            .main("HandlerReplacement", &[signal, state])
-            .run_ok();
-        println!("{}", run.stdout);
-        // A second of work after it was noticed: 200 samples were due. Some may have been on their
-        // way.
-        assert!(run.numbers("met ")[1] < 20, "{signal}: {}", run.stdout);
+        let jvm = Jvm::recording(Jdk::main(), &format!("event={event},interval=5ms"))
+            .may_warn(&format!("something else has taken signal {number}; "));
+        let (run, recording, [_, later]) = replaced(jvm, signal, state);
+        // 200 samples were due. Some may have been on their way.
+        assert!(later < 20, "{signal}: {}", run.stdout);
         let taken = format!("something else has taken signal {number}");
         let lines = run.agent_lines();
         assert!(lines.len() == 1 && lines[0].contains(&taken), "{lines:?}");
@@ -174,16 +180,16 @@ fn replaced_handler_is_left_alone() {
             refused.len() == 1 && refused[0].starts_with(&taken),
             "{refused:?}"
         );
-        assert!(run.stdout.contains("stopped; recording is "));
-        test_dir.recording().reconcile();
+        assert_contains!(run.stdout, "stopped; recording is ");
+        recording.reconcile();
         // Who reads the file learns that most of the CPU time is missing; the samples for the wall
         // clock are accounted for by themselves.
-        let check = test_dir.recording().ctxjfr(&["check", "FILE"]);
+        let check = recording.ctxjfr(&["check", "FILE"]);
         println!("{}", check.stdout);
         let is_cpu = event == "cpu";
         assert_eq!(check.code, Some(i32::from(is_cpu)), "{}", check.stdout);
         assert_eq!(check.stdout.contains("not sampled for "), is_cpu);
-        let summary = test_dir.recording().ctxjfr(&["summary", "FILE"]).success();
+        let summary = recording.ctxjfr(&["summary", "FILE"]).success();
         assert_eq!(summary.stdout.contains("not sampled for "), is_cpu);
     }
 }
@@ -191,17 +197,25 @@ fn replaced_handler_is_left_alone() {
 /// Timers per CPU come once; periodic ones would go on, to an action that does not know them.
 #[test]
 fn periodic_timers_end_when_handler_is_replaced() {
-    let test_dir = TestDir::new();
     let state = "off (another owner has taken the signal)";
-    let run = Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,engine=tick,interval=5ms,file=app.jfr")
-        .main("HandlerReplacement", &["PROF", state])
-        .run_ok();
-    // A second of work after it was noticed: 200 samples were due.
-    let met = run.numbers("met ");
-    println!("{met:?} signals met the other action before and after it was noticed");
+    let jvm = Jvm::recording(Jdk::main(), "engine=tick,interval=5ms")
+        .may_warn("something else has taken signal 27; ");
+    let (.., met) = replaced(jvm, "PROF", state);
     assert!(met[0] > 0 && met[1] < 20, "{met:?}");
 }
+
+/// Something else has the signal of the samples for a moment. The main thread works all the time,
+/// another one in bursts; both are sampled as before for a while.
+const TAKE_BACK: [&str; 7] = [
+    "bursts",
+    "written 20",
+    "take PROF",
+    // Each timer that is armed comes meanwhile.
+    "burn 30",
+    "give",
+    "written 300",
+    "stop",
+];
 
 /// What the agent says of a moment that it noticed.
 const TAKEN_BACK: [&str; 2] = [
@@ -213,14 +227,12 @@ const TAKEN_BACK: [&str; 2] = [
 #[test]
 fn sampling_resumes_when_handler_is_restored() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
-            .agent("start,interval=2ms,file=app.jfr")
-            .main("TakenBack", &[])
+        let (run, recording) = Jvm::recording(jdk, "interval=2ms")
+            .main("Script", &TAKE_BACK)
             .may_warn(TAKEN_BACK[0])
             .may_warn(TAKEN_BACK[1])
-            .run_ok();
-        assert!(run.stdout.contains("stopped; recording is "));
+            .record_to_exit();
+        assert_contains!(run.stdout, "stopped; recording is ");
         // A moment is not reported. A longer one, on a machine without time, is noticed at its
         // begin or only when it is over.
         let warnings = TAKEN_BACK.map(|text| {
@@ -234,13 +246,14 @@ fn sampling_resumes_when_handler_is_restored() {
             "{}",
             run.stderr
         );
-        let (totals, samples) = test_dir.recording().reconcile();
+        let (totals, samples) = recording.reconcile();
         println!("{} samples, {totals:?}", samples.len());
-        let check = test_dir.recording().ctxjfr(&["check", "FILE"]);
+        let check = recording.ctxjfr(&["check", "FILE"]);
         println!("{}", check.stdout);
         let is_found = check.stdout.contains("not sampled for ");
-        let is_noticed = totals.get("signal.lost").is_some_and(|&times| times > 0);
-        assert!(is_found || !is_noticed, "{}", check.stdout);
+        let is_noticed = totals["signal.lost"] > 0;
+        let is_said = check.stdout.contains("(signal.lost)");
+        assert_eq!(is_said, is_noticed, "{}", check.stdout);
         assert_eq!(check.code, Some(i32::from(is_found)), "{}", check.stdout);
     }
 }
@@ -248,11 +261,8 @@ fn sampling_resumes_when_handler_is_restored() {
 /// Beside another profiler on SIGPROF allocations go on, paused or not: they need no signal.
 #[test]
 fn recording_without_signal_ignores_its_owner() {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,event=alloc,alloc=256k,file=app.jfr")
-        .main("HandlerReplacement", &["PROF", "recording"])
-        .run_ok();
+    let jvm = Jvm::recording(Jdk::main(), "event=alloc,alloc=256k");
+    let (run, ..) = replaced(jvm, "PROF", "recording");
     assert_eq!(run.agent_lines(), [""; 0]);
-    assert!(run.stdout.contains("resumed; recording is "));
+    assert_contains!(run.stdout, "resumed; recording is ");
 }

@@ -15,7 +15,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use e2e::recording::{Event, sum_and_squares};
-use e2e::{Jdk, Jvm, RunningJvm, TestDir};
+use e2e::{Jdk, Jvm, RunningJvm, TestDir, assert_contains};
 
 /// Runs `Bursts` with this load and compares the weight of each thread with its CPU time.
 fn each_thread_gets_its_due(interval_ms: u32, load: [&str; 4]) {
@@ -60,7 +60,7 @@ impl Comparison {
 fn run_bursts(
     interval_ms: u32,
     load: [&str; 4],
-    prepared: impl FnOnce(Jvm<'_>) -> Jvm<'_>,
+    prepared: impl FnOnce(Jvm) -> Jvm,
     meanwhile: impl FnOnce(&RunningJvm),
 ) -> Comparison {
     let jdk = Jdk::main();
@@ -222,7 +222,7 @@ fn process_that_uses_up_its_quota_gets_its_due() {
 /// It is woken by each probe that meets nobody, and works itself.
 #[test]
 fn main_thread_that_runs_java_gets_its_due() {
-    fn on_main_thread(jvm: Jvm<'_>) -> Jvm<'_> {
+    fn on_main_thread(jvm: Jvm) -> Jvm {
         jvm.preload("main_thread")
     }
     run_bursts(10, ["0", "5000", "0", "2000"], on_main_thread, |_| {}).assert_due();
@@ -252,10 +252,7 @@ fn slice_ns(jvm: &RunningJvm, name: &str) -> Option<u64> {
 #[test]
 fn main_thread_without_java_has_short_slices_while_probes_come() {
     for runs_java in [false, true] {
-        let test_dir = TestDir::new();
-        let mut jvm = Jvm::new(Jdk::main(), &test_dir)
-            .agent("")
-            .main("Target", &["serve"]);
+        let mut jvm = Jvm::alone(Jdk::main()).agent("").program("Target serve");
         if runs_java {
             jvm = jvm.preload("main_thread");
         }
@@ -274,6 +271,11 @@ fn main_thread_without_java_has_short_slices_while_probes_come() {
 
 #[test]
 fn trial_finds_the_engine_and_status_and_recording_name_it() {
+    // Where not even a thread gets a timer, that is what is said.
+    const TEXTS: [&str; 2] = [
+        "samples come on the kernel's tick",
+        "no CPU timer for a thread",
+    ];
     for (engine, limit, expected) in [
         ("auto", None, "percpu"),
         ("tick", None, "tick"),
@@ -283,42 +285,34 @@ fn trial_finds_the_engine_and_status_and_recording_name_it() {
         let test_dir = TestDir::new();
         let mut jvm = Jvm::new(Jdk::main(), &test_dir)
             .agent(&format!("start,engine={engine},file=app.jfr"))
-            .main("InTurn", &["1", "status"]);
+            .program("InTurn 1 status");
         if let Some(limit) = limit {
+            jvm = TEXTS.iter().fold(jvm, |jvm, text| jvm.may_warn(text));
             jvm = jvm.pending_signals(limit);
         }
         let run = jvm.run_ok();
         let told = format!("engine: {expected}\ninterval: 10 ms asked");
-        assert!(
-            run.stdout.contains(&told),
-            "{engine} {limit:?}: {}",
-            run.stdout
-        );
+        assert_contains!(run.stdout, &told, "{engine} {limit:?}");
         let recording = test_dir.recording();
         let settings = recording.events("jdk.ActiveSetting");
         let engines = settings.iter().filter(|s| s.text("name") == Some("engine"));
         let named: Vec<_> = engines.filter_map(|s| s.text("value")).collect();
         assert_eq!(named, [expected]);
         let lines = run.agent_lines();
-        // Where not even a thread gets a timer, that is what is said.
-        let texts = [
-            "samples come on the kernel's tick",
-            "no CPU timer for a thread",
-        ];
         let is_told = lines
             .iter()
-            .any(|line| texts.iter().any(|text| line.contains(text)));
+            .any(|line| TEXTS.iter().any(|text| line.contains(text)));
         assert_eq!(is_told, limit.is_some(), "{lines:?}");
     }
 }
 
 #[test]
 fn engine_that_cannot_work_refuses_the_start() {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
+    let run = Jvm::alone(Jdk::main())
         .agent("start,engine=percpu,file=app.jfr")
-        .main("Hello", &["10"])
+        .program("Hello 10")
         .pending_signals(1)
+        .may_warn("engine=percpu: no timer for CPU 0 ")
         .run_ok();
     let lines = run.agent_lines();
     assert!(

@@ -1,11 +1,10 @@
 //! Blocks of threads whose ids lie close together: nobody is without a context while there are blocks.
 
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::{Jdk, Jvm};
 
 /// Short threads beside 200 that have a block of 1,024.
 fn all_have_theirs(jdk: Jdk, arguments: &[&str]) {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(jdk, &test_dir)
+    let run = Jvm::alone(jdk)
         .agent("start,ctxblocks=1024,file=app.jfr")
         .main("ShortBeside", arguments)
         .run_ok();

@@ -58,7 +58,7 @@ fn hooks_stay_in_classes_that_another_agent_changes() {
                     "theirs" => jvm.flag(&other).agent(AGENT),
                     _ => jvm.agent(AGENT).flag(&other),
                 };
-                let run = jvm.main("OtherAgent", &[how]).run_ok();
+                let run = jvm.program(&format!("OtherAgent {how}")).run_ok();
                 let what = format!("{jdk} {how}, {first} first");
                 assert_followed(&what, &run);
                 assert!(run.counter("changed") >= 3, "{what}: {}", run.stdout);
@@ -103,7 +103,7 @@ fn run_archived(
         .flag(flag)
         .flag("-Xlog:class+load:file=classes.log")
         .agent(agent)
-        .main("-jar", &["app.jar", "not"])
+        .program("-jar app.jar not")
         .run_ok();
     let classes = LoadedClasses::read(&test_dir.file("classes.log"));
     (run, classes)
@@ -140,7 +140,7 @@ fn assert_archive_is_kept(jdk: Jdk, test_dir: &TestDir, flag: &str) {
 /// Makes an archive of the program's classes, without the agent.
 fn make_archive(jdk: Jdk, test_dir: &TestDir, flag: &str) {
     let jvm = Jvm::new(jdk, test_dir).flag(flag);
-    jvm.main("-jar", &["app.jar", "alone"]).run_ok();
+    jvm.program("-jar app.jar alone").run_ok();
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn context_follows_in_a_linked_run_time() {
         let run = Jvm::new(jdk.linked(linked), &test_dir)
             .flag("-Xcheck:jni")
             .agent(AGENT)
-            .main("OtherAgent", &["not"])
+            .program("OtherAgent not")
             .run_ok();
         assert_followed(&format!("{jdk} linked"), &run);
     }

@@ -1,10 +1,10 @@
 //! Chunks and files are rotated without losing a sample, and each finished file can be read alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 
-use e2e::recording::{CpuTime, Event, Recording, distinct};
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::recording::{CpuTime, Event, Recording, Totals, distinct};
+use e2e::{Jdk, Jvm, TestDir, record};
 
 /// Chunks that a JDK's `jfr` sees.
 fn chunks_of(recording: &Recording, jdk: Jdk) -> usize {
@@ -19,12 +19,12 @@ fn chunks_of(recording: &Recording, jdk: Jdk) -> usize {
 }
 
 /// Sum of the counters so named.
-fn sum(totals: &BTreeMap<String, i64>, names: &[&str]) -> i64 {
-    names.iter().filter_map(|name| totals.get(*name)).sum()
+fn sum(totals: &Totals, names: &[&str]) -> i64 {
+    names.iter().map(|name| totals[name]).sum()
 }
 
 /// All weight that came is in the samples, lost or not wanted (without `ratelimit`).
-fn assert_weight_reconcile(recording: &Recording, totals: &BTreeMap<String, i64>) {
+fn assert_weight_reconcile(recording: &Recording, totals: &Totals) {
     let became = sum(
         totals,
         &["written.weight", "weight.filtered", "weight.lost"],
@@ -39,7 +39,7 @@ fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
     let jdk = Jdk::main();
     let run = Jvm::new(jdk, &test_dir)
         .agent(&format!("start,interval={interval_ms}ms,{options}"))
-        .main("Target", &["burn", "2", "4000"])
+        .program("Target burn 2 4000")
         .stop_recording_at_end()
         .run_ok();
     assert_eq!(run.agent_lines(), Vec::<&str>::new());
@@ -88,12 +88,9 @@ fn chunks_by_time() {
 /// Some 100 000 allocations a second, and no flush: they take more memory than a chunk may.
 #[test]
 fn chunks_by_memory() {
-    let test_dir = TestDir::new();
-    Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,event=alloc,alloc=1k,flush=60s,file=app.jfr")
-        .main("Unfinished", &["8000"])
-        .run_ok();
-    let recording = test_dir.recording();
+    let (_, recording) = Jvm::recording(Jdk::main(), "event=alloc,alloc=1k,flush=60s")
+        .program("Unfinished 8000")
+        .record_to_exit();
     let totals = recording.totals();
     let chunks = chunks_of(&recording, Jdk::main());
     println!("{chunks} chunks, {totals:?}");
@@ -119,7 +116,7 @@ fn files_with_all_events_under_a_dense_load() {
     let jdk = Jdk::main();
     Jvm::new(jdk, &test_dir)
         .agent("start,event=cpu+wall+alloc,interval=2ms,wall=2ms,alloc=1k,file=app-%n.jfr,loop=1s")
-        .main("Unfinished", &["8000"])
+        .program("Unfinished 8000")
         .run_ok();
     let recordings = test_dir.recordings();
     assert!(recordings.len() >= 3, "{recordings:?}");
@@ -163,7 +160,7 @@ fn no_more_files_than_asked_for() {
     let test_dir = TestDir::new();
     Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=5ms,file=app-%n{2}.jfr,loop=1s")
-        .main("Target", &["burn", "2", "5000"])
+        .program("Target burn 2 5000")
         .stop_recording_at_end()
         .run_ok();
     let recordings = test_dir.recordings();
@@ -228,7 +225,7 @@ fn serving(test_dir: &TestDir, options: &str) -> e2e::RunningJvm {
     rotating(test_dir, options).serve()
 }
 
-fn rotating<'d>(test_dir: &'d TestDir, options: &str) -> Jvm<'d> {
+fn rotating(test_dir: &TestDir, options: &str) -> Jvm {
     let options = format!("start,interval=5ms,flush=100ms,{options}");
     Jvm::new(Jdk::main(), test_dir).agent(&options)
 }
@@ -327,7 +324,7 @@ fn labels_belong_to_thread_in_every_file() {
     let jdk = Jdk::main();
     Jvm::new(jdk, &test_dir)
         .agent("start,interval=2ms,flush=100ms,file=app-%n.jfr,loop=1s")
-        .main("Labelled", &[&THREADS.to_string(), "1500"])
+        .program(&format!("Labelled {THREADS} 1500"))
         .stop_recording_at_end()
         .run_ok();
     let files = test_dir.recordings();
@@ -370,14 +367,9 @@ fn labels_belong_to_thread_in_every_file() {
 /// Signals come after so much CPU time each; the writer takes many at once.
 #[test]
 fn sample_time_is_when_it_was_taken() {
-    let test_dir = TestDir::new();
     let jdk = Jdk::main();
-    Jvm::new(jdk, &test_dir)
-        .agent("start,interval=1ms,file=app.jfr")
-        .main("Target", &["burn", "2", "1000"])
-        .stop_recording_at_end()
-        .run_ok();
-    let bytes = fs::read(test_dir.recording().path()).unwrap();
+    let (_, recording) = record(jdk, "interval=1ms", "Target burn 2 1000");
+    let bytes = fs::read(recording.path()).unwrap();
     let mut times: Vec<i64> = e2e::recording::read_samples(&bytes)
         .into_iter()
         .map(|(nanos, _)| nanos)
@@ -401,7 +393,7 @@ fn dump_includes_pending_slots() {
     let jdk = Jdk::main();
     Jvm::new(jdk, &test_dir)
         .agent("")
-        .main("DumpedAtOnce", &[&ROUNDS.to_string(), "interval=1ms"])
+        .program(&format!("DumpedAtOnce {ROUNDS} interval=1ms"))
         .run_ok();
     for round in 0..ROUNDS {
         let of = |name: &str| Recording::new(test_dir.file(&format!("{name}-{round}.jfr")));

@@ -11,11 +11,10 @@ use e2e::{Jdk, Jvm, Recording, TestDir, build};
 #[test]
 fn thread_scan_runs_once_a_second() {
     for flush in ["100ms", "1m"] {
-        let test_dir = TestDir::new();
-        let jvm = Jvm::new(Jdk::main(), &test_dir)
+        let jvm = Jvm::alone(Jdk::main())
             .preload("scans")
             .agent(&format!("start,engine=tick,flush={flush},file=app.jfr"))
-            .main("Target", &["burn", "1", "2000"]);
+            .program("Target burn 1 2000");
         let _built = build::class_path();
         let began = Instant::now();
         let run = jvm.run_ok();
@@ -37,7 +36,7 @@ fn rate_limit_bounds_events_and_keeps_totals() {
         .agent(&format!(
             "start,interval=1ms,ratelimit=cpu:{LIMIT},file=app.jfr"
         ))
-        .main("KnownSplit", &["platform", "8"])
+        .program("KnownSplit platform 8")
         .stop_recording_at_end();
     let _built = build::class_path();
     let began = Instant::now();
@@ -46,14 +45,13 @@ fn rate_limit_bounds_events_and_keeps_totals() {
     let recording = test_dir.recording();
     let (totals, samples) = recording.reconcile();
     recording.ctxjfr(&["check", "FILE"]).success();
-    let total = |name: &str| totals.get(name).copied().unwrap_or(0);
     // Half a second's worth may come at once.
-    let events = total("written") + total("written.split");
+    let events = totals["written"] + totals["written.split"];
     assert!(events <= LIMIT * (seconds + 1), "{events} in {seconds} s");
-    assert!(total("ratelimited") > 0, "{totals:?}");
+    assert!(totals["ratelimited"] > 0, "{totals:?}");
     // What came is what was written, but for the stretches that were cut short.
-    let came = total("signals") + total("overruns");
-    let written = total("written.weight");
+    let came = totals["signals"] + totals["overruns"];
+    let written = totals["written.weight"];
     assert!(came.abs_diff(written) <= 300, "{came} {written}");
     let sums = weights_by(&samples, "label");
     let labelled: i64 = LABELS.iter().map(|label| weight(&sums, label)).sum();
@@ -86,7 +84,7 @@ fn threads_without_timer_are_reported_once_and_counted() {
     let test_dir = TestDir::new();
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=1ms,file=app.jfr")
-        .main("Target", &["burn", "8", "300"])
+        .program("Target burn 8 300")
         .may_warn("no CPU timer for a thread")
         .stop_recording_at_end();
     let run = jvm.pending_signals(PENDING).run_ok();
@@ -99,7 +97,7 @@ fn threads_without_timer_are_reported_once_and_counted() {
     assert!(told[0].contains("pending"), "{told:?}");
     let (totals, _) = test_dir.recording().reconcile();
     println!("{totals:?}");
-    let without = totals.get("threads.without_timer").copied().unwrap_or(0);
+    let without = totals["threads.without_timer"];
     assert!(without > 0, "{totals:?}");
 }
 
@@ -107,11 +105,10 @@ fn threads_without_timer_are_reported_once_and_counted() {
 /// gauges tell of those that live.
 #[test]
 fn ended_threads_without_timer_are_not_counted() {
-    let test_dir = TestDir::new();
-    let jvm = Jvm::new(Jdk::main(), &test_dir)
+    let jvm = Jvm::alone(Jdk::main())
         .agent("start,interval=1ms,file=app.jfr")
         .may_warn("no CPU timer for a thread")
-        .main("InTurn", &["400", "version"]);
+        .program("InTurn 400 version");
     let run = jvm.pending_signals(PENDING).run_ok();
     let gauge = |name: &str| run.numbers(&format!("threads.{name}: "))[0];
     let known = gauge("known");
@@ -131,7 +128,7 @@ fn cpu_time_of_threads_that_sleep_is_sampled() {
     let test_dir = TestDir::new();
     let run = Jvm::new(jdk, &test_dir)
         .agent("")
-        .main("Pool", &["60", "60"])
+        .program("Pool 60 60")
         .run_ok();
     let used = run.numbers("pool used ")[0] as f64;
     let recording = Recording::new(test_dir.file("cpu.jfr"));
@@ -155,17 +152,15 @@ fn cpu_time_of_threads_that_sleep_is_sampled() {
 /// next one that succeeds finds the new threads.
 #[test]
 fn native_threads_are_sampled_without_file_descriptors() {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
+    let (run, recording) = Jvm::recording(Jdk::main(), "engine=tick,interval=2ms,ctx=label")
         .preload("natives")
         .open_files(OPEN_FILES)
-        .agent("start,engine=tick,interval=2ms,ctx=label,file=app.jfr")
-        .main("NoFiles", &[])
-        .run_ok();
+        .program("NoFiles")
+        .record_to_exit();
     assert!(run.numbers("looks: ")[0] > 0, "{}", run.stderr);
     assert!(run.numbers("late native: ")[0] > 0, "{}", run.stderr);
     assert_eq!(run.agent_lines(), [""; 0]);
-    let (_, samples) = test_dir.recording().reconcile();
+    let (_, samples) = recording.reconcile();
     let by_label = weights_by(&samples, "label");
     let of_label = |label: &str| weight(&by_label, label) as f64 * 2e6;
     let native = |name| CpuTime::of_threads(&samples, name, 2).nanos;

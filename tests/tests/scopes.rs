@@ -4,7 +4,7 @@
 #![expect(clippy::cast_precision_loss, reason = "nanoseconds of some minutes")]
 
 use e2e::recording::{Event, Recording};
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::{Jdk, Jvm, TestDir, assert_contains};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,7 +41,7 @@ fn long_scope_is_an_event_that_says_what_changed_in_it() {
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,scopes=200ms,propagate=futures,ctx=scope+a+b,file=app.jfr")
             .flag(&jdk_recording(&test_dir))
-            .main("TimedScopes", &["250"])
+            .program("TimedScopes 250")
             .stop_recording_at_end()
             .run_ok();
         assert!(run.stdout.ends_with("done\n"), "{jdk}: {}", run.stderr);
@@ -85,7 +85,7 @@ fn long_scope_is_an_event_that_says_what_changed_in_it() {
             assert_eq!(in_jdks_recording(&test_dir), expected, "{jdk}");
         }
         let checked = recording.ctxjfr(&["check", "FILE"]).success();
-        assert!(checked.stdout.contains("scopes"), "{}", checked.stdout);
+        assert_contains!(checked.stdout, "scopes");
     }
 }
 
@@ -127,7 +127,7 @@ fn redacted_scopes_do_not_reach_the_jdks_recording() {
         Jvm::new(jdk, &test_dir)
             .agent(&start)
             .flag(&jdk_recording(&test_dir))
-            .main("TimedScopes", &["1"])
+            .program("TimedScopes 1")
             .stop_recording_at_end()
             .run_ok();
         let recording = Recording::new(test_dir.file("app.jfr"));
@@ -145,7 +145,7 @@ fn without_the_option_no_scope_is_an_event() {
     let test_dir = TestDir::new();
     Jvm::new(Jdk::main(), &test_dir)
         .agent("start,ctx=scope+a+b,file=app.jfr")
-        .main("TimedScopes", &["1"])
+        .program("TimedScopes 1")
         .stop_recording_at_end()
         .run_ok();
     let recording = Recording::new(test_dir.file("app.jfr"));
@@ -199,7 +199,7 @@ fn each_event_of_the_jdk_has_the_label_of_its_scope_or_none() {
                 "start,scopes=10ms,labels=none,ctx=operation+step,file=app.jfr,jfrsync={}",
                 settings(&test_dir)
             ))
-            .main("JdkEvents", &["40", "15"])
+            .program("JdkEvents 40 15")
             .stop_recording_at_end()
             .run_ok();
         let mut expected: BTreeMap<&str, Counts> = BTreeMap::new();
@@ -354,7 +354,7 @@ fn assert_waits_lie_in_their_scopes(jdk: Jdk, merged: &Recording) {
     let scopes = merged.events("ctxagent.Scope");
     // Virtual threads have no names by which to tell them apart.
     let mut waits = merged.events("jdk.ThreadSleep");
-    waits.retain(|wait| wait.thread().is_some_and(|name| name.starts_with("load")));
+    waits.retain(|wait| wait.is_of_thread("load"));
     let mut inside = 0;
     for wait in &waits {
         let (begin, end) = span(wait);

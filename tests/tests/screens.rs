@@ -6,8 +6,8 @@ use std::fs;
 use std::process::Command;
 
 use e2e::process::{Process, limit, run};
-use e2e::tool::at_work;
-use e2e::{Jdk, TestDir, Tool, workspace};
+use e2e::tool::working;
+use e2e::{Jdk, Tool, workspace};
 use vt100::{Color, Parser};
 
 /// Rows of the terminal, and its columns.
@@ -127,10 +127,7 @@ fn compare(name: &str, lines: &[String]) {
 
 #[test]
 fn screens_fit_and_are_as_they_are_kept() {
-    let test_dir = TestDir::new();
-    let tool = Tool::new(&test_dir);
-    let jvm = at_work(Jdk::main(), &test_dir);
-    let pid = jvm.pid().to_string();
+    let (_test_dir, tool, jvm, pid) = working(Jdk::main());
     let show = |columns, arguments: &[&str]| {
         let lines = lines(&screen(&tool, columns, arguments), columns);
         println!("{}", lines.join("\n"));

@@ -1,27 +1,17 @@
 //! Stacks: who walks them, how far they reach, and what says that they were cut.
 
 use e2e::recording::{Event, Recording, SAMPLES, distinct};
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::{Jdk, Jvm, TestDir, record};
 use std::collections::HashMap;
 
 #[test]
 fn stacks_reach_thread_entry() {
     for jdk in Jdk::every() {
-        let test_dir = TestDir::new();
-        Jvm::new(jdk, &test_dir)
-            .agent("start,interval=5ms,file=app.jfr")
-            .main("Target", &["burn", "2", "1500"])
-            .stop_recording_at_end()
-            .run_ok();
-        let samples: Vec<_> = test_dir
-            .recording()
+        let (_, recording) = record(jdk, "interval=5ms", "Target burn 2 1500");
+        let samples: Vec<_> = recording
             .samples()
             .into_iter()
-            .filter(|sample| {
-                sample
-                    .thread()
-                    .is_some_and(|name| name.starts_with("burner-"))
-            })
+            .filter(|sample| sample.is_of_thread("burner-"))
             .collect();
         let complete = samples
             .iter()
@@ -31,10 +21,7 @@ fn stacks_reach_thread_entry() {
                     .is_some_and(|f| f == "java.lang.Thread.run")
             })
             .count();
-        let spin = samples
-            .iter()
-            .filter(|s| s.frames().iter().any(|f| f.starts_with("Target.")))
-            .count();
+        let spin = samples.iter().filter(|s| s.is_in_class("Target")).count();
         println!(
             "{jdk}: {} samples, {complete} to the root, {spin} in Target",
             samples.len()
@@ -56,12 +43,7 @@ fn stacks_reach_thread_entry() {
 #[test]
 fn deny_listed_asgct_is_not_used() {
     for jdk in Jdk::every() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
-            .agent("start,interval=2ms,loglevel=info,file=app.jfr")
-            .main("Target", &["burn", "2", "1000"])
-            .stop_recording_at_end()
-            .run_ok();
+        let (run, recording) = record(jdk, "interval=2ms,loglevel=info", "Target burn 2 1000");
         println!("{jdk}: {}", run.stderr);
         let expected = if jdk.is_deny_listed() {
             "; walker: vm"
@@ -77,29 +59,20 @@ fn deny_listed_asgct_is_not_used() {
             "{jdk}\n{}",
             run.stderr
         );
-        let samples = test_dir.recording().samples();
-        let walked = samples
-            .iter()
-            .filter(|sample| sample.frames().iter().any(|f| f.starts_with("Target.")));
-        let walked = walked.count();
-        println!(
-            "{walked} of {} samples reach the burning method",
-            samples.len()
-        );
-        assert!(walked * 2 > samples.len(), "{walked} of {}", samples.len());
+        let mut samples = recording.samples();
+        samples.retain(|sample| sample.is_of_thread("burner-"));
+        let walked = samples.iter().filter(|sample| sample.is_in_class("Target"));
+        let (walked, all) = (walked.count(), samples.len());
+        println!("{walked} of {all} samples of burners reach their method");
+        assert!(all > 300 && walked * 100 >= all * 95, "{walked} of {all}");
     }
 }
 
 #[test]
 fn samples_without_walker_have_no_stack() {
     for jdk in Jdk::every() {
-        let test_dir = TestDir::new();
-        Jvm::new(jdk, &test_dir)
-            .agent("start,interval=2ms,cstack=no,file=app.jfr")
-            .main("Target", &["burn", "2", "500"])
-            .stop_recording_at_end()
-            .run_ok();
-        let samples = test_dir.recording().samples();
+        let (_, recording) = record(jdk, "interval=2ms,cstack=no", "Target burn 2 500");
+        let samples = recording.samples();
         assert!(!samples.is_empty());
         for sample in samples {
             let frames = sample.frames();
@@ -114,13 +87,11 @@ fn samples_without_walker_have_no_stack() {
 /// The labelled samples at the end of a recursion: how many frames each has, whether it has its
 /// root, and whether it says that it was cut.
 fn stacks_of_a_recursion(options: &str, calls: &str) -> Vec<(usize, bool, bool)> {
-    let test_dir = TestDir::new();
-    Jvm::new(Jdk::main(), &test_dir)
-        .agent(&format!("start,interval=2ms,file=app.jfr,{options}"))
-        .main("Recursing", &[calls, "300"])
-        .run_ok();
+    let (_, recording) = Jvm::recording(Jdk::main(), &format!("interval=2ms,{options}"))
+        .program(&format!("Recursing {calls} 300"))
+        .record_to_exit();
     // `ctxjfr` cuts events of such a size.
-    let samples = test_dir.recording().events_by_jdk(Jdk::main(), SAMPLES);
+    let samples = recording.events_by_jdk(Jdk::main(), SAMPLES);
     let deep = samples.iter().filter(|s| s.text("label") == Some("deep"));
     let stacks: Vec<_> = deep
         .map(|sample| {
@@ -146,7 +117,7 @@ fn recursion_keeps_its_root() {
 /// heap. The label tells how many calls there are.
 #[test]
 fn resumed_virtual_threads_keep_their_root() {
-    for jdk in Jdk::every().into_iter().filter(|jdk| jdk.version >= 21) {
+    for jdk in Jdk::with_virtual_threads() {
         for collector in collectors(jdk) {
             let (whole, all) = stacks_of_resumed(jdk, collector);
             println!("JDK {}, {collector:?}: {whole} of {all}", jdk.version);
@@ -183,7 +154,7 @@ fn stacks_of_resumed(jdk: Jdk, collector: &[&str]) -> (usize, usize) {
         .flag("-XX:CompileCommand=dontinline,Resumed.descend")
         .flag("-XX:CompileCommand=dontinline,Work.spin");
     let jvm = collector.iter().fold(jvm, |jvm, flag| jvm.flag(flag));
-    jvm.main("Resumed", &["8", "20", "1500"]).run().success();
+    jvm.program("Resumed 8 20 1500").run().success();
     let samples = test_dir.recording().samples();
     let mut counts = (0, 0);
     for sample in distinct(samples.iter().collect()) {
@@ -261,15 +232,11 @@ impl KnownCalls {
 /// Threads that do little else than block are mostly found while the VM moves their frames.
 #[test]
 fn stacks_of_threads_that_switch_are_right_or_marked() {
-    for jdk in Jdk::every().into_iter().filter(|jdk| jdk.version >= 21) {
-        let test_dir = TestDir::new();
-        Jvm::new(jdk, &test_dir)
-            .agent("start,event=cpu+wall,interval=1ms,wall=5ms,file=app.jfr")
+    for jdk in Jdk::with_virtual_threads() {
+        let (_, recording) = Jvm::recording(jdk, "event=cpu+wall,interval=1ms,wall=5ms")
             .flag("-XX:CompileCommand=dontinline,Parking.descend")
-            .main("Parking", &["60", "60", "4000"])
-            .run()
-            .success();
-        let recording = test_dir.recording();
+            .program("Parking 60 60 4000")
+            .record();
         for event in ["jdk.ExecutionSample", "profiler.WallClockSample"] {
             let events = recording.events(event);
             let counts = KnownCalls::count(&events);
@@ -340,13 +307,13 @@ fn printed_chains(stdout: &str) -> HashMap<String, Chain> {
     stdout.lines().filter_map(chain).collect()
 }
 
-fn chains(jdk: Jdk, test_dir: &TestDir) -> Jvm<'_> {
+fn chains(jdk: Jdk, test_dir: &TestDir) -> Jvm {
     Jvm::new(jdk, test_dir)
         .agent("start,interval=1ms,file=app.jfr")
         .flag("-XX:+UnlockDiagnosticVMOptions")
         .flag("-XX:+ShowHiddenFrames")
         .flag("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED")
-        .main("Chains", &["4", "2500"])
+        .program("Chains 4 2500")
 }
 
 /// Our samples and those of the JDK's recorder on one load, against `Thread.getStackTrace`: an HTTP
@@ -356,7 +323,7 @@ fn chains(jdk: Jdk, test_dir: &TestDir) -> Jvm<'_> {
 fn stacks_equal_those_of_get_stack_trace_and_the_recorder() {
     let theirs = "-XX:StartFlightRecording:settings=none,+jdk.ExecutionSample#enabled=true,\
         +jdk.ExecutionSample#period=1ms,filename=theirs.jfr";
-    for jdk in Jdk::every().into_iter().filter(|jdk| jdk.version >= 21) {
+    for jdk in Jdk::with_virtual_threads() {
         let test_dir = TestDir::new();
         let run = chains(jdk, &test_dir)
             // Compiled code becomes invalid while frames of it are in the heap.
@@ -377,7 +344,7 @@ fn stacks_equal_those_of_get_stack_trace_and_the_recorder() {
 /// Much of the time is spent in a handler of another profiler, and belongs to what it interrupts.
 #[test]
 fn handler_of_another_signal_is_in_no_stack() {
-    for jdk in Jdk::every().into_iter().filter(|jdk| jdk.version >= 21) {
+    for jdk in Jdk::with_virtual_threads() {
         let test_dir = TestDir::new();
         let run = chains(jdk, &test_dir).preload("other_handler").run_ok();
         let mut lines = run.stderr.lines();

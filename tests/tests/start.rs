@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::SystemTime;
 
-use e2e::{Jdk, Jvm, TestDir, build};
+use e2e::{Jdk, Jvm, TestDir, build, record};
 use jfr_format::read::{Chunks, ParsedChunk};
 
 #[test]
@@ -80,19 +80,18 @@ fn log_level_below_notice_hides_start_line() {
 
 #[test]
 fn async_profiler_options_are_understood() {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,jfr,event=itimer,alloc,lock,wall,timeout=1h,file=app.jfr")
-        .main("Target", &["burn", "1", "500"])
-        .stop_recording_at_end()
-        .run_ok();
+    let (run, recording) = record(
+        Jdk::main(),
+        "jfr,event=itimer,alloc,lock,wall,timeout=1h",
+        "Target burn 1 500",
+    );
     let lines = run.start_lines();
     let events = "cpu every 10ms (itimer means cpu here), wall every 50ms, alloc every 512k, lock from 1ms, ends after 1h;";
     assert!(
         matches!(lines[..], [line] if line.contains(events)),
         "{lines:?}"
     );
-    assert!(!test_dir.recording().samples().is_empty());
+    assert!(!recording.samples().is_empty());
     let quiet = TestDir::new();
     let run = Jvm::brief(&quiet, "start,event=ctimer,loglevel=none,file=app.jfr").run_ok();
     assert_eq!(run.stderr, "");
@@ -128,7 +127,7 @@ fn loaded_without_options_records_nothing() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
             .agent("")
-            .main("Target", &["exit", "return"])
+            .program("Target exit return")
             .run_ok();
         let lines: Vec<&str> = run.stderr.lines().collect();
         assert!(
@@ -157,9 +156,9 @@ fn two_copies_of_the_agent_record_once() {
     assert_first_agent_records(jvm.flag(&second), &test_dir);
 }
 
-fn assert_first_agent_records(jvm: Jvm<'_>, test_dir: &TestDir) {
+fn assert_first_agent_records(jvm: Jvm, test_dir: &TestDir) {
     let run = jvm
-        .main("Target", &["burn", "1", "500"])
+        .program("Target burn 1 500")
         .may_warn("loaded twice by -agentpath; ")
         .may_warn("another copy of the agent, ")
         .stop_recording_at_end()
@@ -248,10 +247,10 @@ fn library_exports_only_entry_points() {
 fn hello_prints_the_same_with_agent() {
     for jdk in Jdk::every() {
         let test_dir = TestDir::new();
-        let plain = Jvm::new(jdk, &test_dir).main("Hello", &["100"]).run_ok();
+        let plain = Jvm::new(jdk, &test_dir).program("Hello 100").run_ok();
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,loglevel=warn,file=app.jfr")
-            .main("Hello", &["100"])
+            .program("Hello 100")
             .stop_recording_at_end()
             .run_ok();
         assert_eq!(
@@ -273,7 +272,7 @@ fn jvm_start_and_cpus_are_recorded() {
     let before = millis();
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,file=app.jfr")
-        .main("Target", &["burn", "1", "100"])
+        .program("Target burn 1 100")
         .stop_recording_at_end()
         .start();
     let started = millis();

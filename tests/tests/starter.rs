@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, ProcessOutput, Recording, TestDir};
+use e2e::{Jdk, Jvm, ProcessOutput, Recording, TestDir, assert_contains};
 use schema::counter::Counter;
 use serde_json::Value;
 
@@ -64,7 +64,7 @@ fn endpoint_starts_dumps_and_stops() {
         );
         let started = json(&output, "ctxagent/start");
         let text = started["answer"].as_str().unwrap();
-        assert!(text.contains("recording to "), "{jdk}: {text}");
+        assert_contains!(text, "recording to ", "{jdk}");
         assert_eq!(json(&output, "ctxagent")["state"], "recording");
         let written = &json(&output, "metrics/ctxagent.samples")["measurements"][0]["value"];
         assert!(
@@ -78,24 +78,17 @@ fn endpoint_starts_dumps_and_stops() {
         let cpu = label["measurements"][0]["value"].as_f64();
         assert!(cpu.is_some_and(|seconds| seconds > 0.05), "{jdk}: {label}");
         let tags = label["availableTags"].to_string();
-        assert!(tags.contains("\"operation\"") && tags.contains("\"GET /orders/{id}\""));
-        assert!(
-            output.stdout.contains("ctxagent/start: 409 "),
-            "{}",
-            output.stdout
-        );
-        assert!(
-            output.stdout.contains("ctxagent/stop: 200 "),
-            "{}",
-            output.stdout
-        );
+        assert_contains!(tags, "\"operation\"");
+        assert_contains!(tags, "\"GET /orders/{id}\"");
+        assert_contains!(output.stdout, "ctxagent/start: 409 ");
+        assert_contains!(output.stdout, "ctxagent/stop: 200 ");
 
         assert_eq!(answer(&output, "dump").0, "200", "{}", output.stdout);
         let dump = test_dir.file("dump.jfr");
         fs::rename(test_dir.file("dump.bin"), &dump).unwrap();
         let dump = Recording::new(dump);
         let report = dump.ctxjfr(&["report", "FILE", "--by", "operation"]).stdout;
-        assert!(report.contains("GET /orders/{id}"), "{jdk}: {report}");
+        assert_contains!(report, "GET /orders/{id}", "{jdk}");
         let in_dump = labelled(&dump.samples());
         let whole = Recording::new(test_dir.file("app.jfr")).samples();
         println!(
@@ -241,9 +234,8 @@ fn service_runs_on_where_nothing_can_be_recorded() {
 /// Whenever a registry comes, it has the labels of the recording that is told of, and no others.
 #[test]
 fn each_registry_has_the_labels_of_the_present_recording() {
-    let test_dir = TestDir::new();
-    let jvm = Jvm::new(Jdk::main(), &test_dir).starter().agent("");
-    let output = jvm.main("io.ctxagent.spring.Registries", &[]).run_ok();
+    let jvm = Jvm::alone(Jdk::main()).starter().agent("");
+    let output = jvm.program("io.ctxagent.spring.Registries").run_ok();
     let expected = "early: [acme]\nlate: [acme]\n\
         early: [glo \"b\\ex]\nlate: [glo \"b\\ex]\n";
     assert_eq!(output.stdout, expected);

@@ -3,17 +3,14 @@
 #![expect(clippy::cast_precision_loss, reason = "some thousand samples")]
 
 use e2e::recording::{share_tolerance, weights_by};
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::{Jdk, Jvm};
 
 /// Runs `Bias` with these arguments and compares the share of phase A with the truth.
 fn in_step_with_the_tick(options: &str, load: [&str; 5]) {
     let jdk = Jdk::main();
-    let test_dir = TestDir::new();
-    let run = Jvm::new(jdk, &test_dir)
-        .agent(&format!("start,interval=10ms,{options}file=app.jfr"))
+    let (run, recording) = Jvm::recording(jdk, &format!("interval=10ms,{options}file=app.jfr"))
         .main("Bias", &load)
-        .stop_recording_at_end()
-        .run_ok();
+        .record();
     let truth: f64 = run
         .stdout
         .lines()
@@ -21,7 +18,7 @@ fn in_step_with_the_tick(options: &str, load: [&str; 5]) {
         .unwrap()
         .parse()
         .unwrap();
-    let samples = test_dir.recording().samples();
+    let samples = recording.samples();
     let weights = weights_by(&samples, "phase");
     let of = |phase: &str| *weights.get(&Some(phase.to_owned())).unwrap_or(&0) as f64;
     let both = of("A") + of("B");

@@ -5,9 +5,9 @@ use std::process::Command;
 
 use e2e::process::{Process, limit, run};
 use e2e::tool::{
-    FINDING, FINE, USAGE, assert_no_answer, assert_nothing_is_left, at_work, is_recording, plain,
+    FINDING, FINE, USAGE, assert_no_answer, assert_nothing_is_left, is_recording, serving, working,
 };
-use e2e::{Jdk, TestDir, Tool, workspace};
+use e2e::{Jdk, assert_contains, workspace};
 use serde_json::{Value, json};
 
 fn tables(output: &str) -> Vec<Value> {
@@ -25,10 +25,7 @@ fn sum(tables: &[Value], value: impl Fn(&Value) -> &Value) -> u64 {
 #[test]
 fn recording_of_its_own_ends_with_it() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let tool = Tool::new(&test_dir);
-        let jvm = at_work(jdk, &test_dir);
-        let pid = jvm.pid().to_string();
+        let (_test_dir, tool, jvm, pid) = working(jdk);
         let output = tool
             .run(&["top", &pid, "-n", "3", "--json", "interval=2ms"])
             .success();
@@ -59,14 +56,11 @@ fn recording_of_its_own_ends_with_it() {
 /// What it shows is in the recording, which goes on: also in its next chunks and files.
 #[test]
 fn recording_that_runs_is_shown_and_left() {
-    let test_dir = TestDir::new();
-    let tool = Tool::new(&test_dir);
-    let jvm = at_work(Jdk::main(), &test_dir);
-    let pid = jvm.pid().to_string();
+    let (test_dir, tool, jvm, pid) = working(Jdk::main());
     let file = "file=app-%n.jfr,loop=2s,chunktime=1s,flush=200ms";
     tool.run(&["start", &pid, file]).success();
     let line = tool.refused(USAGE, &["top", &pid, "interval=1ms"]);
-    assert!(line.contains("is recorded already"), "{line}");
+    assert_contains!(line, "is recorded already");
     let output = tool.run(&["top", &pid, "-n", "5", "--json", "--by", "thread"]);
     let tables = tables(&output.success().stdout);
     assert_eq!(tables.len(), 5);
@@ -116,10 +110,7 @@ fn iso(nanos: u64) -> String {
 
 #[test]
 fn ends_by_ctrl_c_by_kill_and_with_the_jvm() {
-    let test_dir = TestDir::new();
-    let tool = Tool::new(&test_dir);
-    let jvm = plain(Jdk::main(), &test_dir).serve();
-    let pid = jvm.pid().to_string();
+    let (_test_dir, tool, jvm, pid) = serving(Jdk::main());
     let begin = || {
         let top = Process::start(tool.command(&["top", &pid, "--by", "state"]), limit());
         top.wait_for_line(" cores in ");
@@ -130,7 +121,7 @@ fn ends_by_ctrl_c_by_kill_and_with_the_jvm() {
     let output = top.finish();
     assert_eq!(output.code, FINE, "{output:?}");
     assert!(!output.stdout.contains('\u{1b}'), "{}", output.stdout);
-    assert!(output.stdout.contains("coverage: "), "{}", output.stdout);
+    assert_contains!(output.stdout, "coverage: ");
     assert!(!is_recording(&pid));
     assert_nothing_is_left(&pid);
 
@@ -152,17 +143,14 @@ fn ends_by_ctrl_c_by_kill_and_with_the_jvm() {
     jvm.end();
     let output = top.finish();
     assert_eq!(output.code, FINDING, "{output:?}");
-    assert!(output.stderr.contains("has ended"), "{}", output.stderr);
+    assert_contains!(output.stderr, "has ended");
     assert!(!left.exists());
 }
 
 /// Somebody else ends the recording that is shown.
 #[test]
 fn end_of_the_recording_is_said() {
-    let test_dir = TestDir::new();
-    let tool = Tool::new(&test_dir);
-    let jvm = plain(Jdk::main(), &test_dir).serve();
-    let pid = jvm.pid().to_string();
+    let (_test_dir, tool, jvm, pid) = serving(Jdk::main());
     tool.run(&["start", &pid, "file=app.jfr"]).success();
     let top = tool.command(&["top", &pid, "--by", "nothing"]);
     let top = Process::start(top, limit());
@@ -170,10 +158,6 @@ fn end_of_the_recording_is_said() {
     tool.run(&["stop", &pid]).success();
     let output = top.finish();
     assert_eq!(output.code, FINDING, "{output:?}");
-    assert!(
-        output.stderr.contains("is not recorded any more"),
-        "{}",
-        output.stderr
-    );
+    assert_contains!(output.stderr, "is not recorded any more");
     jvm.end();
 }

@@ -1,6 +1,6 @@
 //! Loads of the stack walker: what it looks for on a stack leads it nowhere that cannot be read.
 
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::{Jdk, Jvm};
 
 /// Walks in which one load may fault: threads end, and code is freed, while others are walked.
 const WALKS_PER_FAULT: i64 = 10_000;
@@ -27,24 +27,21 @@ fn loads_of_the_walker_do_not_fault() {
             .iter()
             .chain(OF_VIRTUAL_THREADS.iter().filter(|_| has_virtual_threads));
         for (program, arguments) in programs {
-            let test_dir = TestDir::new();
-            let run = Jvm::new(jdk, &test_dir)
-                .agent("start,event=cpu+wall+lock+park,interval=1ms,wall=5ms,file=app.jfr")
-                .flag("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED")
-                .main(program, arguments)
-                .stop_recording_at_end()
-                .run_ok();
-            let totals = test_dir.recording().totals();
-            let total = |name: &str| totals.get(name).copied().unwrap_or(0);
-            let walks = total("walk.ok") + total("walk.failed");
-            let faults = total("walk.own.faults");
+            let (run, recording) =
+                Jvm::recording(jdk, "event=cpu+wall+lock+park,interval=1ms,wall=5ms")
+                    .flag("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED")
+                    .main(program, arguments)
+                    .record();
+            let totals = recording.totals();
+            let walks = totals["walk.ok"] + totals["walk.failed"];
+            let faults = totals["walk.own.faults"];
             println!("{jdk}, {program} {arguments:?}: {faults} faults in {walks} walks");
             assert!(walks > 200, "{walks} walks");
             assert!(
                 faults <= 1 + walks / WALKS_PER_FAULT,
                 "{jdk}, {program}: {faults} faults in {walks} walks"
             );
-            assert_eq!(total("state.degraded"), 0, "{}", run.stderr);
+            assert_eq!(totals["state.degraded"], 0, "{}", run.stderr);
             assert!(!run.stderr.contains("warning"), "{}", run.stderr);
         }
     }

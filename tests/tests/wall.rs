@@ -6,23 +6,22 @@
 use std::collections::BTreeMap;
 
 use e2e::recording::{Event, Recording};
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::{Jdk, Jvm, TestDir, record};
 
 const WALL: &str = "profiler.WallClockSample";
 const PERIOD_MILLIS: f64 = 20.0;
 
 /// The recording, and how many milliseconds each label was on.
-fn walls(jdk: Jdk, test_dir: &TestDir, options: &str) -> (Recording, BTreeMap<String, f64>) {
-    let run = Jvm::new(jdk, test_dir)
-        .agent(&format!("start,{options},file=app.jfr,ctx=label"))
-        .main("Walls", &["4"])
-        .run_ok();
+fn walls(jdk: Jdk, options: &str) -> (Recording, BTreeMap<String, f64>) {
+    let (run, recording) = Jvm::recording(jdk, &format!("{options},ctx=label"))
+        .program("Walls 4")
+        .record_to_exit();
     assert_eq!(run.stderr_but_start(), "", "{jdk}");
     let line = |line: &str| {
         let (label, millis) = line.split_once(' ').unwrap();
         (label.to_owned(), millis.parse().unwrap())
     };
-    (test_dir.recording(), run.stdout.lines().map(line).collect())
+    (recording, run.stdout.lines().map(line).collect())
 }
 
 /// Samples by label and state.
@@ -39,13 +38,11 @@ fn by_label(events: &[Event]) -> BTreeMap<(String, String), i64> {
 #[test]
 fn wall_clock_time_is_sampled_by_label() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let (recording, truth) = walls(jdk, &test_dir, "event=wall,wall=20ms");
+        let (recording, truth) = walls(jdk, "event=wall,wall=20ms");
         let events = recording.events(WALL);
         let sums = by_label(&events);
         let totals = recording.totals();
         println!("{jdk}: {sums:?} {totals:?}");
-        let get = |name: &str| totals.get(name).copied().unwrap_or(0);
         assert_eq!(truth.len(), 5, "{truth:?}");
         for (label, millis) in &truth {
             let of = |state: &str| {
@@ -56,7 +53,7 @@ fn wall_clock_time_is_sampled_by_label() {
             let seen = (asleep + awake) * PERIOD_MILLIS;
             // One visit at either end may be in or out; a late one stands for what was missed
             // before it, unless the thread has ended by then.
-            let late = get("wall.missed") as f64 / get("wall.scheduled") as f64;
+            let late = totals["wall.missed"] as f64 / totals["wall.scheduled"] as f64;
             assert!(
                 (seen - millis).abs() < millis * (0.1 + late),
                 "{jdk} {label}: {seen} ms of {millis}"
@@ -72,33 +69,37 @@ fn wall_clock_time_is_sampled_by_label() {
             // On a busy machine a thread that goes to sleep may be found waiting for a CPU,
             // for as long as that takes.
             assert!(
-                right >= 0.9 * (asleep + awake) || get("wall.missed") * 10 > get("wall.scheduled"),
+                right >= 0.9 * (asleep + awake)
+                    || totals["wall.missed"] * 10 > totals["wall.scheduled"],
                 "{jdk} {label}: {asleep} asleep, {awake} awake"
             );
             assert!(states.any(|s| s == Some(expected)), "{label}");
         }
         assert_eq!(
-            get("wall.scheduled"),
-            get("wall.sent")
-                + get("wall.repeated")
-                + get("wall.unlabelled")
-                + get("wall.pending")
-                + get("wall.exited")
-                + get("wall.missed")
+            totals["wall.scheduled"],
+            totals["wall.sent"]
+                + totals["wall.repeated"]
+                + totals["wall.unlabelled"]
+                + totals["wall.pending"]
+                + totals["wall.exited"]
+                + totals["wall.missed"]
         );
         assert_eq!(
-            get("wall.signals"),
-            get("wall.written") + get("wall.lost") + get("wall.filtered") + get("wall.no_context")
+            totals["wall.signals"],
+            totals["wall.written"]
+                + totals["wall.lost"]
+                + totals["wall.filtered"]
+                + totals["wall.no_context"]
         );
-        assert_eq!(get("wall.repeats_lost"), 0);
+        assert_eq!(totals["wall.repeats_lost"], 0);
         // Five of the six threads sleep all the time: signals wake them a few times, not 200.
         assert!(
-            get("wall.repeated") > 2 * get("wall.sent"),
+            totals["wall.repeated"] > 2 * totals["wall.sent"],
             "sleeping threads were woken: {} signals, {} repeats",
-            get("wall.sent"),
-            get("wall.repeated")
+            totals["wall.sent"],
+            totals["wall.repeated"]
         );
-        assert_eq!(get("signals"), 0, "no CPU samples were asked for");
+        assert_eq!(totals["signals"], 0, "no CPU samples were asked for");
     }
 }
 
@@ -106,14 +107,10 @@ fn wall_clock_time_is_sampled_by_label() {
 /// is lost.
 #[test]
 fn long_sleepers_are_probed_rarely() {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
+    let (run, recording) = Jvm::alone(Jdk::main())
         .agent("")
-        .main(
-            "Idle",
-            &["100", "1000", "start,event=wall,wall=2ms,file=app.jfr"],
-        )
-        .run_ok();
+        .program("Idle 100 1000 start,event=wall,wall=2ms,file=app.jfr")
+        .record_to_exit();
     let growth = |name: &str| {
         let counts = run.numbers(&format!("{name}: "));
         counts[1] - counts[0]
@@ -121,39 +118,37 @@ fn long_sleepers_are_probed_rarely() {
     let (due, looks) = (growth("wall.scheduled"), growth("wall.probes"));
     println!("{looks} looks for {due} visits");
     assert!(looks * 5 < due, "{looks} looks for {due} visits");
-    let recording = test_dir.recording();
     let sums = by_label(&recording.events(WALL));
     let totals = recording.totals();
-    let get = |name: &str| totals.get(name).copied().unwrap_or(0);
     let idle = sums[&("idle".to_owned(), "STATE_SLEEPING".to_owned())];
     println!("{sums:?} {totals:?}");
-    let written = get("wall.written") + get("wall.repeats_written");
+    let written = totals["wall.written"] + totals["wall.repeats_written"];
     assert_eq!(sums.values().sum::<i64>(), written);
     // A hundred of about a hundred and ten Java threads.
-    assert!(idle * 10 > get("wall.scheduled") * 8, "{idle}");
-    assert!(get("wall.left_out") * 100 < get("wall.scheduled"));
+    assert!(idle * 10 > totals["wall.scheduled"] * 8, "{idle}");
+    assert!(totals["wall.left_out"] * 100 < totals["wall.scheduled"]);
 }
 
 /// Each event stands for those that were left out, those that only count again among them.
 #[test]
 fn rate_limit_keeps_sum_of_samples() {
-    let test_dir = TestDir::new();
-    Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,event=wall,wall=2ms,ratelimit=wall:20,file=app.jfr,ctx=label")
-        .main("Walls", &["4"])
-        .run_ok();
-    let recording = test_dir.recording();
+    let (_, recording) = record(
+        Jdk::main(),
+        "event=wall,wall=2ms,ratelimit=wall:20,ctx=label",
+        "Walls 4",
+    );
     let events = recording.events(WALL);
     let totals = recording.totals();
-    let get = |name: &str| totals.get(name).copied().unwrap_or(0);
     let written: i64 = events.iter().map(|e| e.number("samples").unwrap()).sum();
-    let due =
-        get("wall.scheduled") - get("wall.unlabelled") - get("wall.exited") - get("wall.left_out");
+    let due = totals["wall.scheduled"]
+        - totals["wall.unlabelled"]
+        - totals["wall.exited"]
+        - totals["wall.left_out"];
     println!(
         "{} events of {written} samples, {due} due: {totals:?}",
         events.len()
     );
-    assert!(get("wall.ratelimited") > 0, "{totals:?}");
+    assert!(totals["wall.ratelimited"] > 0, "{totals:?}");
     // What was cut short at either end; signals that were on their way at the end.
     assert!(
         written.abs_diff(due) * 10 < due.unsigned_abs(),
@@ -165,28 +160,34 @@ fn rate_limit_keeps_sum_of_samples() {
 /// without the value that tells that it is ours.
 #[test]
 fn wall_clock_samples_without_signal_queue() {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,event=wall,wall=20ms,file=app.jfr,ctx=label")
-        .main("Walls", &["2"])
+    let (run, recording) = Jvm::recording(Jdk::main(), "event=wall,wall=20ms,ctx=label")
+        .program("Walls 2")
         .pending_signals(0)
-        .run_ok();
+        .record();
     assert_eq!(run.agent_lines(), [""; 0]);
-    let recording = test_dir.recording();
     let sums = by_label(&recording.events(WALL));
     let totals = recording.totals();
     println!("{sums:?} {totals:?}");
     for label in ["sleep", "park", "monitor", "read", "busy"] {
-        // On a machine that stalls a thread may get to its label at the very end only.
-        let millis = run.numbers(&format!("{label} "))[0];
-        let is_seen = sums.keys().any(|(of, _)| of == label);
-        assert!(is_seen || millis < 500, "{label}, {millis} ms: {sums:?}");
+        let millis = run.numbers(&format!("{label} "))[0] as f64;
+        let of_label = sums.iter().filter(|((of, _), _)| of == label);
+        let seen = of_label.map(|(_, samples)| *samples as f64).sum::<f64>() * PERIOD_MILLIS;
+        let late = totals["wall.missed"] as f64 / totals["wall.scheduled"] as f64;
+        // As above, and a visit at either end.
+        let allowed = millis * (0.1 + late) + 2.0 * PERIOD_MILLIS;
+        let error = (seen - millis).abs();
+        assert!(
+            error < allowed,
+            "{label}: {seen} ms of {millis} ms: {sums:?}"
+        );
     }
-    let get = |name: &str| totals.get(name).copied().unwrap_or(0);
-    assert_eq!(get("signals.foreign"), 0);
+    assert_eq!(totals["signals.foreign"], 0);
     assert_eq!(
-        get("wall.signals"),
-        get("wall.written") + get("wall.lost") + get("wall.filtered") + get("wall.no_context")
+        totals["wall.signals"],
+        totals["wall.written"]
+            + totals["wall.lost"]
+            + totals["wall.filtered"]
+            + totals["wall.no_context"]
     );
 }
 
@@ -195,9 +196,8 @@ fn wall_clock_samples_without_signal_queue() {
 #[test]
 fn thread_in_system_call_is_asleep_with_any_walker() {
     for cstack in ["no", "asgct"] {
-        let test_dir = TestDir::new();
         let options = format!("event=wall,wall=20ms,cstack={cstack}");
-        let (recording, truth) = walls(Jdk::main(), &test_dir, &options);
+        let (recording, truth) = walls(Jdk::main(), &options);
         let sums = by_label(&recording.events(WALL));
         let of = |state: &str| {
             let key = ("read".to_owned(), state.to_owned());
@@ -212,9 +212,8 @@ fn thread_in_system_call_is_asleep_with_any_walker() {
 #[test]
 fn wallthreads_context_samples_only_threads_with_context() {
     for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
         let options = "event=wall+cpu,wall=20ms,wallthreads=context";
-        let (recording, _) = walls(jdk, &test_dir, options);
+        let (recording, _) = walls(jdk, options);
         let events = recording.events(WALL);
         assert!(!events.is_empty());
         let unlabelled: Vec<&Event> = events
@@ -241,13 +240,12 @@ fn sampling_resumes_when_handler_is_restored() {
 }
 
 fn taken_back(jdk: Jdk, until: &str) {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(jdk, &test_dir)
-        .agent("start,event=wall,wall=50ms,wallthreads=context,file=app.jfr,ctx=label")
-        .main("WallTakenBack", &[until])
-        .may_warn("something else has taken signal 26; ")
-        .may_warn("signal 26 is ours again")
-        .run_ok();
+    let (run, recording) =
+        Jvm::recording(jdk, "event=wall,wall=50ms,wallthreads=context,ctx=label")
+            .program(&format!("WallTakenBack {until}"))
+            .may_warn("something else has taken signal 26; ")
+            .may_warn("signal 26 is ours again")
+            .record_to_exit();
     let lines = run.agent_lines();
     let told = [
         "something else has taken signal 26; no more wall-clock samples are taken",
@@ -260,12 +258,14 @@ fn taken_back(jdk: Jdk, until: &str) {
     assert!(are_all, "{lines:?}");
     let state: Vec<_> = run.lines_after("state: ").collect();
     assert_eq!(state, ["recording"], "{until}");
-    let totals = test_dir.recording().totals();
+    let totals = recording.totals();
     println!("{jdk} {until}: {totals:?}");
-    let get = |name: &str| totals.get(name).copied().unwrap_or(0);
     assert_eq!(
-        get("wall.signals"),
-        get("wall.written") + get("wall.lost") + get("wall.filtered") + get("wall.no_context")
+        totals["wall.signals"],
+        totals["wall.written"]
+            + totals["wall.lost"]
+            + totals["wall.filtered"]
+            + totals["wall.no_context"]
     );
 }
 
@@ -381,10 +381,9 @@ fn virtual_threads_that_wait_are_sampled_by_label_and_state() {
             run.assert_stacks(label, state);
         }
         let totals = run.test_dir.recording().totals();
-        let get = |name: &str| totals.get(name).copied().unwrap_or(0);
         assert_eq!(
-            get("wall.unmounted"),
-            get("wall.unmounted.written") + get("wall.unmounted.changed")
+            totals["wall.unmounted"],
+            totals["wall.unmounted.written"] + totals["wall.unmounted.changed"]
         );
     }
 }
@@ -420,13 +419,12 @@ fn settings_name_profile_kind_and_periods() {
         ),
         ("event=alloc+lock", vec![("event", "alloc"), interval]),
     ] {
-        let test_dir = TestDir::new();
-        Jvm::new(Jdk::main(), &test_dir)
-            .agent(&format!("start,{options},interval=5ms,file=app.jfr"))
-            .main("Target", &["burn", "1", "100"])
-            .stop_recording_at_end()
-            .run_ok();
-        let settings = test_dir.recording().events("jdk.ActiveSetting");
+        let (_, recording) = record(
+            Jdk::main(),
+            &format!("{options},interval=5ms"),
+            "Target burn 1 100",
+        );
+        let settings = recording.events("jdk.ActiveSetting");
         let told = settings
             .iter()
             .map(|event| (event.text("name").unwrap(), event.text("value").unwrap()))

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, Recording, TestDir};
+use e2e::{Jdk, Jvm, Recording, TestDir, assert_contains};
 use jfr_format::read::{Chunks, ParsedChunk};
 
-use super::{FEW, Fault, MANY, allocations, check_run, counts, faulty, lost_signals};
+use super::{FEW, FOREVER, Fault, MANY, allocations, check_run, counts, faulty, lost_signals};
 
 #[test]
 fn any_write_call_may_fail_once() {
@@ -61,7 +61,7 @@ fn full_disk_costs_only_the_recording() {
         let fault = Fault {
             kind: "ENOSPC",
             first,
-            last: u64::MAX >> 1,
+            last: FOREVER,
         };
         let run = faulty(&test_dir, Some(&fault), FEW).run();
         let what = format!("ENOSPC from call {first}");
@@ -108,14 +108,11 @@ fn counters_do_not_pile_up_while_disk_is_full() {
     let test_dir = TestDir::new();
     let full = test_dir.file("full");
     let jvm = Jvm::new(Jdk::main(), &test_dir)
-        .preload("faults")
-        .environment("FAULT_WRITES", "1")
-        .environment("FAULT_KIND", "ENOSPC")
-        .environment("FAULT_NTH", "1")
-        .environment("FAULT_LAST", &FAILING.to_string())
-        .environment("FAULT_SINCE", &full.display().to_string())
+        .faults(&format!(
+            "WRITES=1 KIND=ENOSPC NTH=1 LAST={FAILING} SINCE=full"
+        ))
         .agent("start,interval=5ms,flush=100ms,chunktime=1s,file=app.jfr")
-        .main("Target", &["serve"])
+        .program("Target serve")
         .stop_recording_at_end()
         .start_ready();
     fs::write(&full, b"").unwrap();
@@ -143,18 +140,13 @@ fn counters_do_not_pile_up_while_disk_is_full() {
 
 #[test]
 fn discarded_samples_count_as_lost() {
-    let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
-        .preload("faults")
-        .environment("FAULT_WRITES", "1")
-        .environment("FAULT_KIND", "ENOSPC")
-        .environment("FAULT_NTH", "10")
-        .environment("FAULT_LAST", &(u64::MAX >> 1).to_string())
+    let (run, recording) = Jvm::alone(Jdk::main())
+        .faults(&format!("WRITES=1 KIND=ENOSPC NTH=10 LAST={FOREVER}"))
         .agent(
             "start,event=cpu+wall+alloc,interval=1ms,wall=10ms,alloc=1k,flush=100ms,file=app.jfr",
         )
-        .main("Unwritten", &[])
-        .run_ok();
+        .program("Unwritten")
+        .record_to_exit();
     let of = |name: &str| run.counter(name);
     let lost: u64 = run.stdout.lines().filter_map(lost_signals).sum();
     println!("{} written, {lost} lost", of("written"));
@@ -168,7 +160,6 @@ fn discarded_samples_count_as_lost() {
     let odd = |line: &&str| line.contains("please report");
     assert_eq!(run.agent_lines().into_iter().find(odd), None);
     // What is in the file is what counts as written.
-    let recording = test_dir.recording();
     let samples = recording.samples().len() as u64;
     assert_eq!(samples, of("written") + of("written.split"));
     // So it is with the periods of sleeping threads, by the repeats that stand for them.
@@ -181,15 +172,10 @@ fn discarded_samples_count_as_lost() {
 
 /// The first file of `loop=` cannot be written, for `last` calls, from the moment when there is a
 /// next one: that is where it is finished. By then what a second of work left is in memory.
-fn unfinished<'a>(test_dir: &'a TestDir, last: u64, options: &str) -> Jvm<'a> {
+fn unfinished(test_dir: &TestDir, last: u64, options: &str) -> Jvm {
+    let files = "FILE=app-0.part.jfr SINCE=app-1.part.jfr";
     Jvm::new(Jdk::main(), test_dir)
-        .preload("faults")
-        .environment("FAULT_WRITES", "1")
-        .environment("FAULT_KIND", "EIO")
-        .environment("FAULT_NTH", "1")
-        .environment("FAULT_LAST", &last.to_string())
-        .environment("FAULT_FILE", "app-0.part.jfr")
-        .environment("FAULT_SINCE", "app-1.part.jfr")
+        .faults(&format!("WRITES=1 KIND=EIO NTH=1 LAST={last} {files}"))
         .agent(&format!("start,{options},flush=1s,loop=2s,file=app-%n.jfr"))
 }
 
@@ -197,7 +183,7 @@ fn unfinished<'a>(test_dir: &'a TestDir, last: u64, options: &str) -> Jvm<'a> {
 fn file_finished_at_third_try_loses_nothing() {
     let test_dir = TestDir::new();
     let run = unfinished(&test_dir, 2, "interval=2ms")
-        .main("Target", &["burn", "2", "3000"])
+        .program("Target burn 2 3000")
         .stop_recording_at_end()
         .run_ok();
     assert_eq!(counts(&run).1, 2);
@@ -215,20 +201,16 @@ fn file_finished_at_third_try_loses_nothing() {
 #[test]
 fn unfinishable_file_is_tried_three_times() {
     let test_dir = TestDir::new();
-    let run = unfinished(
-        &test_dir,
-        u64::MAX >> 1,
-        "event=cpu+alloc,interval=1ms,alloc=64k",
-    )
-    .main("Unwritten", &[])
-    .run_ok();
+    let run = unfinished(&test_dir, FOREVER, "event=cpu+alloc,interval=1ms,alloc=64k")
+        .program("Unwritten")
+        .run_ok();
     assert_eq!(counts(&run).1, 3);
     let lines = run.agent_lines();
     assert!(
         lines.len() == 1 && lines[0].contains("the recording cannot be written"),
         "{lines:?}"
     );
-    assert!(run.stdout.contains("stopped; recording is "));
+    assert_contains!(run.stdout, "stopped; recording is ");
     let files = test_dir.recordings();
     // What was flushed before is there. It has no counters: they come with the end of a file.
     let before = files[0].samples().len();
@@ -236,10 +218,13 @@ fn unfinishable_file_is_tried_three_times() {
     for file in &files[1..] {
         let (totals, samples) = file.reconcile();
         println!("{} samples, {totals:?}", samples.len());
-        let of = |name: &str| totals.get(name).copied().unwrap_or(0);
-        assert_eq!(of("alloc.seen"), allocations(of), "{totals:?}");
-        assert_eq!(of("gc.seen"), of("gc.written") + of("gc.lost"));
-        lost += totals.get("lost.write").copied().unwrap_or(0);
+        assert_eq!(
+            totals["alloc.seen"],
+            allocations(|name| totals[name]),
+            "{totals:?}"
+        );
+        assert_eq!(totals["gc.seen"], totals["gc.written"] + totals["gc.lost"]);
+        lost += totals["lost.write"];
     }
     println!("{before} samples before the end that failed, {lost} lost with it");
     assert!(before > 0 && lost > 0, "{before} {lost}");
@@ -268,14 +253,11 @@ fn failed_dump_leaves_previous_one() {
     let test_dir = TestDir::new();
     let broken = test_dir.file("broken");
     // The dump alone, and only once the file `broken` is there.
+    let files = "FILE=copy.jfr SINCE=broken";
     let jvm = Jvm::new(Jdk::main(), &test_dir)
-        .preload("faults")
-        .environment("FAULT_WRITES", "1")
-        .environment("FAULT_KIND", "ENOSPC")
-        .environment("FAULT_NTH", "1")
-        .environment("FAULT_LAST", &(u64::MAX >> 1).to_string())
-        .environment("FAULT_FILE", "copy.jfr")
-        .environment("FAULT_SINCE", &broken.display().to_string())
+        .faults(&format!(
+            "WRITES=1 KIND=ENOSPC NTH=1 LAST={FOREVER} {files}"
+        ))
         .agent("start,interval=5ms,flush=100ms,file=app.jfr")
         .serve();
     jvm.agent_command_ok("dump,file=copy.jfr,overwrite");
@@ -305,17 +287,18 @@ fn file_size_limit_costs_only_what_is_beyond() {
     let (_, samples) = test_dir.recording().reconcile();
     assert!(!samples.is_empty());
     // One that reaches the limit: the process goes on, and what is in the file opens.
-    let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
-        .file_size(1024)
-        .agent("start,event=cpu+alloc,interval=1ms,alloc=1k,flush=100ms,file=app.jfr")
-        .main("Churn", &["platform", &MANY.to_string(), "8"])
-        .run_ok();
+    let (run, recording) = Jvm::recording(
+        Jdk::main(),
+        "event=cpu+alloc,interval=1ms,alloc=1k,flush=100ms",
+    )
+    .file_size(1024)
+    .program(&format!("Churn platform {MANY} 8"))
+    .may_warn("growing the file: File too large")
+    .record_to_exit();
     assert_eq!(run.stdout, format!("ended {MANY} wrong 0\n"));
     let said = run.agent_lines();
     let told = |line: &&str| line.contains("the recording cannot be written");
     assert!(said.iter().any(told), "{said:?}");
-    let recording = test_dir.recording();
     recording.jfr(Jdk::main(), &["summary"]).success();
     assert!(!recording.samples().is_empty());
 }

@@ -10,10 +10,11 @@ use super::number;
 use crate::contains;
 
 /// A program that serves until it is told to end, with a recording in `app.jfr`.
-fn serving(test_dir: &TestDir) -> RunningJvm {
-    Jvm::new(Jdk::main(), test_dir)
-        .agent("start,interval=5ms,flush=100ms,file=app.jfr")
-        .serve()
+fn serving(test_dir: &TestDir, warnings: impl IntoIterator<Item = &'static str>) -> RunningJvm {
+    let jvm = Jvm::new(Jdk::main(), test_dir);
+    let jvm = jvm.agent("start,interval=5ms,flush=100ms,file=app.jfr");
+    let warnings = warnings.into_iter();
+    warnings.fold(jvm, Jvm::may_warn).serve()
 }
 
 /// Ends the recording by a command, whose answer is waited for, and then the program.
@@ -36,7 +37,7 @@ fn has_samples(test_dir: &TestDir, name: &str) -> bool {
 #[test]
 fn moved_recording_is_continued_in_place() {
     let test_dir = TestDir::new();
-    let jvm = serving(&test_dir);
+    let jvm = serving(&test_dir, ["app.jfr' was moved to "]);
     fs::create_dir(test_dir.file("away")).unwrap();
     fs::rename(test_dir.file("app.jfr"), test_dir.file("away/b.jfr")).unwrap();
     jvm.wait_for_line("app.jfr' was moved to '");
@@ -56,7 +57,9 @@ fn moved_recording_is_continued_in_place() {
 fn deleted_or_overwritten_recording_continues_in_another_file() {
     for (deleted, name) in [(true, "app.jfr"), (false, "app-2.jfr")] {
         let test_dir = TestDir::new();
-        let jvm = serving(&test_dir);
+        let taken = (!deleted).then_some("file 'app.jfr' exists; ");
+        let goes_on = Some("; recording goes on in ");
+        let jvm = serving(&test_dir, goes_on.into_iter().chain(taken));
         jvm.wait_until("samples are in the file", || {
             has_samples(&test_dir, "app.jfr")
         });
@@ -93,6 +96,7 @@ fn recording_in_deleted_directory_says_so() {
     fs::create_dir(test_dir.file("gone")).unwrap();
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=5ms,flush=100ms,file=gone/app.jfr")
+        .may_warn("gone/app.jfr' was deleted, and there is no other: ")
         .serve();
     fs::remove_dir_all(test_dir.file("gone")).unwrap();
     jvm.wait_for_line("gone/app.jfr' was deleted, and there is no other");
@@ -106,7 +110,7 @@ fn first_samples_are_written_at_once() {
     let test_dir = TestDir::new();
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=5ms,flush=60s,file=app.jfr")
-        .main("Target", &["serve"])
+        .program("Target serve")
         // Below the time between two flushes: a sample in the file by then is one of the first.
         .limit(Duration::from_secs(50))
         .start();
@@ -123,7 +127,7 @@ fn closed_standard_streams_do_not_reach_our_files() {
         let run = Jvm::new(Jdk::main(), &test_dir)
             .redirect(closed)
             .agent("start,interval=2ms,flush=100ms,file=app.jfr,log=app.log,loglevel=info")
-            .main("Loud", &["700"])
+            .program("Loud 700")
             .stop_recording_at_end()
             .run();
         let ours = |name: &str| {

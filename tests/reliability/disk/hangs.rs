@@ -59,17 +59,13 @@ fn abandoned_start_leaves_older_or_finished_recording() {
         let test_dir = TestDir::new();
         let options = "start,interval=2ms,file=app.jfr,overwrite";
         let older = Jvm::new(Jdk::main(), &test_dir).agent(options);
-        let older = older.main("Churn", &["platform", "100", "2"]);
+        let older = older.program("Churn platform 100 2");
         older.stop_recording_at_end().run_ok();
         let before = fs::read(test_dir.file("app.jfr")).unwrap();
         let run = Jvm::new(Jdk::main(), &test_dir)
-            .preload("faults")
-            .environment("FAULT_WRITES", "1")
-            .environment("FAULT_KIND", "hang")
-            .environment("FAULT_NTH", call)
-            .environment("FAULT_UNTIL", &test_dir.file("back").display().to_string())
+            .faults(&format!("WRITES=1 KIND=hang NTH={call} UNTIL=back"))
             .agent(options)
-            .main("LateDisk", &[])
+            .main("Script", &["state", "make back", "until state: idle"])
             .run_ok();
         println!("call {call}: {}{}", run.stdout, run.stderr);
         assert_eq!(counts(&run).1, 1);
@@ -86,19 +82,12 @@ fn abandoned_start_leaves_older_or_finished_recording() {
 #[test]
 fn hanging_close_does_not_block_exit() {
     retry_late_write(|| {
-        let test_dir = TestDir::new();
         // Closed before: the claim of the name, as the recording takes its place.
-        let run = Jvm::new(Jdk::main(), &test_dir)
-            .preload("faults")
-            .environment("FAULT_CALL", "close")
-            .environment("FAULT_FILE", "app.jfr")
-            .environment("FAULT_KIND", "hang")
-            .environment("FAULT_NTH", "2")
-            .agent("start,interval=2ms,file=app.jfr")
-            .main("Churn", &["platform", &FEW.to_string(), "8"])
-            .run_ok();
+        let (run, recording) = Jvm::recording(Jdk::main(), "interval=2ms")
+            .faults("CALL=close FILE=app.jfr KIND=hang NTH=2")
+            .program(&format!("Churn platform {FEW} 8"))
+            .record_to_exit();
         assert_eq!(run.stdout, format!("ended {FEW} wrong 0\n"));
-        let recording = test_dir.recording();
         if run.late_write().is_some() {
             assert_eq!(run.agent_lines().len(), 1, "{}", run.stderr);
             recording.jfr(Jdk::main(), &["summary"]).success();
@@ -125,15 +114,11 @@ fn hanging_log_blocks_neither_application_nor_exit() {
         retry_late_write(|| {
             let test_dir = TestDir::new();
             let mut jvm = Jvm::new(Jdk::main(), &test_dir)
-                .preload("faults")
-                .environment("FAULT_CALL", call)
-                .environment("FAULT_WRITES", "1")
-                .environment("FAULT_KIND", "hang")
-                .environment("FAULT_NTH", "1")
+                .faults(&format!("CALL={call} WRITES=1 KIND=hang NTH=1"))
                 .agent(&format!(
                     "start,interval=2ms,log=app.log,loglevel={level},file=app.jfr"
                 ))
-                .main("Churn", &["platform", &FEW.to_string(), "8"]);
+                .program(&format!("Churn platform {FEW} 8"));
             if call == "write" {
                 jvm = jvm.environment("FAULT_FILE", "app.log");
             }
@@ -157,17 +142,11 @@ fn hanging_log_blocks_neither_application_nor_exit() {
 }
 
 /// A program whose `command` waits for a disk that hangs; it ends while the command still waits.
-fn run_hanging_command(command: &[&str], faults: &[(&str, &str)]) -> ProcessOutput {
+fn run_hanging_command(command: &[&str], faults: &str) -> ProcessOutput {
     let test_dir = TestDir::new();
-    let mut jvm = Jvm::new(Jdk::main(), &test_dir)
-        .preload("faults")
-        .environment("FAULT_KIND", "hang")
-        .environment("FAULT_NTH", "1")
-        .environment("FAULT_SINCE", &test_dir.file("hung").display().to_string())
+    let jvm = Jvm::new(Jdk::main(), &test_dir)
+        .faults(&format!("KIND=hang NTH=1 SINCE=hung {faults}"))
         .agent("start,interval=2ms,flush=100ms,file=app.jfr");
-    for (name, value) in faults {
-        jvm = jvm.environment(name, value);
-    }
     let mut jvm = jvm.main("Hung", command).start();
     // The last line of the program. A stop waits for half a minute, a dump for a whole one: this
     // limit tells whether the end waits for them.
@@ -183,11 +162,11 @@ fn run_hanging_command(command: &[&str], faults: &[(&str, &str)]) -> ProcessOutp
 }
 
 /// Only writes to the recording's own file hang.
-const RECORDING_HANGS: [(&str, &str); 2] = [("FAULT_FILE", "app.jfr"), ("FAULT_WRITES", "1")];
+const RECORDING_HANGS: &str = "FILE=app.jfr WRITES=1";
 
 #[test]
 fn hanging_dump_blocks_neither_commands_nor_exit() {
-    let run = run_hanging_command(&["dump,file=copy.jfr"], &RECORDING_HANGS);
+    let run = run_hanging_command(&["dump,file=copy.jfr"], RECORDING_HANGS);
     let lines: Vec<&str> = run.stdout.lines().collect();
     assert_eq!(lines[0], "state: recording");
     assert!(lines[1].contains("is running; stop it first"), "{lines:?}");
@@ -196,10 +175,8 @@ fn hanging_dump_blocks_neither_commands_nor_exit() {
 
 #[test]
 fn hanging_dump_file_is_waited_for() {
-    let run = run_hanging_command(
-        &["dump,file=copy.jfr", "copy.jfr"],
-        &[("FAULT_FILE", "copy.jfr")],
-    );
+    let dump = ["dump,file=copy.jfr", "copy.jfr"];
+    let run = run_hanging_command(&dump, "FILE=copy.jfr");
     let lines: Vec<&str> = run.stdout.lines().collect();
     assert_eq!(lines[0], "state: recording");
     assert!(lines[1].contains("is running; stop it first"), "{lines:?}");
@@ -211,7 +188,7 @@ fn hanging_dump_file_is_waited_for() {
 
 #[test]
 fn hanging_stop_blocks_only_new_starts() {
-    let run = run_hanging_command(&["stop"], &RECORDING_HANGS);
+    let run = run_hanging_command(&["stop"], RECORDING_HANGS);
     let lines: Vec<&str> = run.stdout.lines().collect();
     let waiting = "a recording is being started or finished";
     assert_eq!(lines[0], format!("state: {waiting}"));
@@ -222,16 +199,13 @@ fn hanging_stop_blocks_only_new_starts() {
 #[test]
 fn samples_lost_to_hang_are_counted() {
     let test_dir = TestDir::new();
-    let path = |name: &str| test_dir.file(name).display().to_string();
+    // Until nobody takes the samples.
+    let hang = ["make hung", "until lost.no_slot: ", "make back"];
+    let script = [&hang[..], &["burn 200", "stop", "status"]].concat();
     let run = Jvm::new(Jdk::main(), &test_dir)
-        .preload("faults")
-        .environment("FAULT_WRITES", "1")
-        .environment("FAULT_KIND", "hang")
-        .environment("FAULT_NTH", "1")
-        .environment("FAULT_SINCE", &path("hung"))
-        .environment("FAULT_UNTIL", &path("back"))
+        .faults("WRITES=1 KIND=hang NTH=1 SINCE=hung UNTIL=back")
         .agent("start,interval=1ms,flush=100ms,file=app.jfr")
-        .main("Stuck", &[])
+        .main("Script", &script)
         .run_ok();
     assert_eq!(counts(&run).1, 1);
     let of = |name: &str| run.counter(name);

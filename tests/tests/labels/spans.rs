@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use e2e::build::java_agent;
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, ProcessOutput, TestDir, env_number};
+use e2e::{Jdk, Jvm, ProcessOutput, Recording, env_number};
 use serde_json::Value;
 
-use super::{in_method, served, served_by};
+use super::{in_method, served_by};
 
 /// A span of the program.
 #[derive(Debug)]
@@ -88,19 +88,18 @@ fn datadog_spans(run: &ProcessOutput) -> Spans {
 }
 
 /// How many the service answers.
-fn requests() -> String {
-    env_number("LABEL_REQUESTS").unwrap_or(200).to_string()
+fn requests() -> u64 {
+    env_number("LABEL_REQUESTS").unwrap_or(200)
 }
 
 /// Spans lie ten deep in one another.
 #[test]
 fn samples_have_the_innermost_span_of_opentelemetry() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
-        let test_dir = TestDir::new();
-        let requests = requests();
-        let program = ["service.TracedService", &requests, kind];
-        let run = served(jdk, &test_dir, "labels=otel,propagate=all", &program);
-        assert_spans(&test_dir, &printed_spans(&run));
+        let program = format!("TracedService {} {kind}", requests());
+        let jvm = Jvm::alone(jdk).services();
+        let (run, recording) = served_by(jdk, jvm, "labels=otel,propagate=all", &program);
+        assert_spans(&recording, &printed_spans(&run));
     }
 }
 
@@ -129,20 +128,19 @@ fn samples_have_the_innermost_span_of_the_agent_of_datadog() {
 
 /// The spans are those that a Java agent creates and exports.
 fn assert_spans_beside(agent: &str, flags: &[String], exported: fn(&ProcessOutput) -> Spans) {
-    let (jdk, test_dir) = (Jdk::main(), TestDir::new());
-    let jvm = Jvm::new(jdk, &test_dir).services();
+    let jdk = Jdk::main();
+    let jvm = Jvm::alone(jdk).services();
     let jvm = jvm.flag(&format!("-javaagent:{}", java_agent(agent).display()));
     let jvm = flags.iter().fold(jvm, |jvm, flag| jvm.flag(flag));
-    let requests = requests();
-    let program = ["service.TracedService", &requests, "virtual", "agent"];
-    let run = served_by(jdk, jvm, "labels=otel", &program);
-    assert_spans(&test_dir, &exported(&run));
+    let program = format!("TracedService {} virtual agent", requests());
+    let (run, recording) = served_by(jdk, jvm, "labels=otel", &program);
+    assert_spans(&recording, &exported(&run));
 }
 
 /// Fails unless each sample of a method that works in a span has the ids of one of its thread, at
 /// least 98 % of all samples of requests have, and none has others.
-fn assert_spans(test_dir: &TestDir, spans: &Spans) {
-    let samples = test_dir.recording().samples();
+fn assert_spans(recording: &Recording, spans: &Spans) {
+    let samples = recording.samples();
     let name_of = |sample: &Event| {
         let ids = (sample.text("span_id"), sample.text("trace_id"));
         let (Some(id), Some(trace)) = ids else {
