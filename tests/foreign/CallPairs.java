@@ -26,17 +26,16 @@ import java.util.stream.Stream;
  */
 public class CallPairs {
     /** What the VM calls while it executes an instruction. */
-    private static final Set<String> BY_THE_VM =
-            Set.of(
-                    "<clinit>",
-                    "loadClass",
-                    "checkPackageAccess",
-                    "linkCallSite",
-                    "linkMethod",
-                    "linkMethodHandleConstant",
-                    "linkDynamicConstant",
-                    "findMethodHandleType",
-                    "transformedByAgent");
+    private static final Set<String> BY_THE_VM = Set.of(
+            "<clinit>",
+            "loadClass",
+            "checkPackageAccess",
+            "linkCallSite",
+            "linkMethod",
+            "linkMethodHandleConstant",
+            "linkDynamicConstant",
+            "findMethodHandleType",
+            "transformedByAgent");
     /** Their methods call what the arguments say. */
     private static final Set<String> OF_ANY_NAME =
             Set.of("java/lang/invoke/MethodHandle", "java/lang/invoke/VarHandle");
@@ -77,8 +76,8 @@ public class CallPairs {
         return switch (instruction) {
             case InvokeDynamicInstruction dynamic -> true;
             case InvokeInstruction invoke ->
-                    invoke.name().equalsString(name)
-                            || OF_ANY_NAME.contains(invoke.owner().asInternalName());
+                invoke.name().equalsString(name)
+                        || OF_ANY_NAME.contains(invoke.owner().asInternalName());
             default -> false;
         };
     }

@@ -20,20 +20,16 @@ public class Upcalls {
             (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     private static final Linker LINKER = Linker.nativeLinker();
     private static final ValueLayout ADDRESS = ValueLayout.ADDRESS;
-    private static final MethodHandle QSORT =
-            function(
-                    "qsort",
-                    FunctionDescriptor.ofVoid(
-                            ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ADDRESS));
-    private static final MethodHandle CREATE =
-            function(
-                    "pthread_create",
-                    FunctionDescriptor.of(
-                            ValueLayout.JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS));
-    private static final MethodHandle JOIN =
-            function(
-                    "pthread_join",
-                    FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ADDRESS));
+    private static final MethodHandle QSORT = function(
+            "qsort",
+            FunctionDescriptor.ofVoid(
+                    ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ADDRESS));
+    private static final MethodHandle CREATE = function(
+            "pthread_create",
+            FunctionDescriptor.of(ValueLayout.JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS));
+    private static final MethodHandle JOIN = function(
+            "pthread_join",
+            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ADDRESS));
     private static final MemorySegment COMPARE = stub("compare", int.class, 2);
     private static final MemorySegment COMPARE_BY_SORTING = stub("compareBySorting", int.class, 2);
     private static final MemorySegment THREAD_OF_C = stub("threadOfC", MemorySegment.class, 1);
@@ -106,10 +102,8 @@ public class Upcalls {
         Arrays.fill(layouts, ADDRESS);
         ValueLayout returned = result == int.class ? ValueLayout.JAVA_INT : ADDRESS;
         try {
-            MethodHandle handle =
-                    MethodHandles.lookup()
-                            .findStatic(
-                                    Upcalls.class, method, MethodType.methodType(result, types));
+            MethodHandle handle = MethodHandles.lookup()
+                    .findStatic(Upcalls.class, method, MethodType.methodType(result, types));
             FunctionDescriptor descriptor = FunctionDescriptor.of(returned, layouts);
             return LINKER.upcallStub(handle, descriptor, Arena.global());
         } catch (ReflectiveOperationException e) {

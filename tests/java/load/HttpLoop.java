@@ -20,8 +20,14 @@ public final class HttpLoop {
             exchange.close();
         });
         server.start();
-        URI uri = new URI("http", null, here.getHostAddress(), server.getAddress().getPort(), "/",
-                null, null);
+        URI uri = new URI(
+                "http",
+                null,
+                here.getHostAddress(),
+                server.getAddress().getPort(),
+                "/",
+                null,
+                null);
         HttpClient client = HttpClient.newHttpClient();
         Cpu budget = Cpu.ofProcess(Long.parseLong(args[0]));
         while (budget.isLeft()) {
