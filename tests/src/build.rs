@@ -261,19 +261,21 @@ fn modified(path: &Path) -> SystemTime {
         .unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// Release a program is compiled for: 21 if one of its first lines is `// release: 21`, else 17.
+/// Release a program is compiled for: N if one of its first lines is `// release: N`, else the
+/// first.
 fn release_of(source: &Path) -> u32 {
     let text = fs::read_to_string(source).unwrap();
-    if text
+    let mut given = text
         .lines()
         .take(10)
-        .any(|line| line.trim() == "// release: 21")
-    {
-        21
-    } else {
-        17
-    }
+        .filter_map(|line| line.strip_prefix("// release: "));
+    given
+        .next()
+        .map_or(RELEASES[0], |number| number.parse().unwrap())
 }
+
+/// Releases that programs are compiled for.
+const RELEASES: [u32; 3] = [17, 21, 25];
 
 /// Compiles a source tree unless its classes are newer. The sources for each release are compiled
 /// together.
@@ -293,7 +295,7 @@ fn compile(source: &Path, classes: &Path, api: &Path) -> Result<(), String> {
     }
     let _absent = fs::remove_dir_all(classes);
     fs::create_dir_all(classes).unwrap();
-    for wanted in [17, 21] {
+    for wanted in RELEASES {
         let files: Vec<&PathBuf> = files
             .iter()
             .filter(|file| release_of(file) == wanted)

@@ -1,14 +1,13 @@
 //! Stacks through Java that C calls by `java.lang.foreign`.
 
 use e2e::recording::distinct;
-use e2e::workspace::root;
 use e2e::{Jdk, Jvm, TestDir};
 use std::collections::BTreeMap;
 
 use crate::stacks::collectors;
 
-/// The first release in which `java.lang.foreign` is final.
-const FOREIGN: u32 = 22;
+/// The release that the program is compiled for; `java.lang.foreign` is final there.
+const FOREIGN: u32 = 25;
 
 /// The method at which the stacks of a way begin.
 fn root_of(way: &str) -> String {
@@ -27,14 +26,13 @@ fn stacks_through_upcalls_reach_the_root() {
     let Some(jdk) = jdks.next() else {
         return println!("SKIP: no JDK {FOREIGN} or newer");
     };
-    let program = root().join("tests/foreign/Upcalls.java");
     for collector in collectors(jdk) {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir)
             .agent("start,interval=1ms,file=app.jfr")
             .flag("--enable-native-access=ALL-UNNAMED");
         let jvm = collector.iter().fold(jvm, |jvm, flag| jvm.flag(flag));
-        let run = jvm.main(program.to_str().unwrap(), &["1000"]).run_ok();
+        let run = jvm.main("Upcalls", &["1000"]).run_ok();
         assert!(run.stdout.ends_with("done\n"), "{}", run.stdout);
         let mut counts: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
         let samples = test_dir.recording().samples();

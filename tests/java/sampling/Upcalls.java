@@ -1,3 +1,5 @@
+// release: 25
+
 import io.ctxagent.RecordingContext;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -7,17 +9,13 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
-import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 
 /**
  * Java that C calls: the comparator of the C library's {@code qsort} burns CPU, each way for
- * {@code args[0]} milliseconds of the process's; the context says which way. Runs from its source,
- * as the other programs are compiled for JDK 17.
+ * {@code args[0]} milliseconds of the process's; the context says which way.
  */
-public class Upcalls {
-    private static final com.sun.management.OperatingSystemMXBean SYSTEM =
-            (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+public final class Upcalls {
     private static final Linker LINKER = Linker.nativeLinker();
     private static final ValueLayout ADDRESS = ValueLayout.ADDRESS;
     private static final MethodHandle QSORT = function(
@@ -59,8 +57,8 @@ public class Upcalls {
 
     private static void sorts(String way, int count, MemorySegment comparator) {
         try (var open = RecordingContext.where("way", way).build()) {
-            long end = SYSTEM.getProcessCpuTime() + millis * 1_000_000;
-            while (SYSTEM.getProcessCpuTime() < end) {
+            Cpu budget = Cpu.ofProcess(millis);
+            while (budget.isLeft()) {
                 sort(count, comparator);
             }
         }

@@ -1,3 +1,5 @@
+// release: 25
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.classfile.ClassFile;
@@ -24,7 +26,7 @@ import java.util.stream.Stream;
  * Each line of the file {@code args[1]} is a pair: class, method, descriptor and index of the
  * caller, name of the callee. The classes are those of the JDK at {@code args[0]}.
  */
-public class CallPairs {
+public final class CallPairs {
     /** What the VM calls while it executes an instruction. */
     private static final Set<String> BY_THE_VM = Set.of(
             "<clinit>",
