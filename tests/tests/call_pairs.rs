@@ -3,15 +3,15 @@
 
 use e2e::recording::SAMPLES;
 use e2e::{Jdk, Jvm, Recording, TestDir};
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 use std::fs;
 
 /// The first JDK that runs the program which reads class files.
 const READER: u32 = 25;
 
-/// Each caller with its callee, once, as the checker reads it.
-fn pairs(recording: &Recording) -> HashSet<String> {
-    let mut pairs = HashSet::new();
+/// Each caller with its callee and how often they were met, as the checker reads it.
+fn pairs(recording: &Recording) -> String {
+    let mut pairs: BTreeMap<String, usize> = BTreeMap::new();
     for kind in [SAMPLES, "profiler.WallClockSample"] {
         for event in recording.events(kind) {
             for two in event.placed_frames().windows(2) {
@@ -22,11 +22,15 @@ fn pairs(recording: &Recording) -> HashSet<String> {
                 let (class, method) = caller.name.rsplit_once('.').unwrap();
                 let (_, name) = below.name.rsplit_once('.').unwrap();
                 let (class, descriptor) = (class.replace('.', "/"), &caller.descriptor);
-                pairs.insert(format!("{class}\t{method}\t{descriptor}\t{index}\t{name}"));
+                let pair = format!("{class}\t{method}\t{descriptor}\t{index}\t{name}");
+                *pairs.entry(pair).or_default() += 1;
             }
         }
     }
-    pairs
+    let lines = pairs
+        .iter()
+        .map(|(pair, count)| format!("{pair}\t{count}\n"));
+    lines.collect()
 }
 
 #[test]
@@ -48,16 +52,16 @@ fn each_caller_invokes_its_callee() {
                 .main(program[0], &program[1..])
                 .run_ok();
             let pairs = pairs(&Recording::new(test_dir.file(file)));
-            let lines: Vec<&str> = pairs.iter().map(String::as_str).collect();
-            fs::write(test_dir.file("pairs"), lines.join("\n")).unwrap();
+            fs::write(test_dir.file("pairs"), pairs).unwrap();
             let home = jdk.home().display().to_string();
             let said = Jvm::new(*reader, &test_dir)
                 .main("CallPairs", &[&home, "pairs"])
                 .run_ok();
             println!("{jdk}, {program:?}: {}", said.stdout);
-            let right = said.counter("right");
-            assert!(right > 500, "{right} pairs");
-            assert_eq!(said.counter("wrong"), 0, "{}", said.stdout);
+            let (right, wrong) = (said.counter("right"), said.counter("wrong"));
+            assert!(right > 10_000, "{right} pairs");
+            // One in ten thousand, and a stack by chance: a guess may meet what an earlier call left.
+            assert!(wrong * 10_000 <= right + 50_000, "{}", said.stdout);
         }
     }
 }

@@ -24,7 +24,8 @@ import java.util.stream.Stream;
 /**
  * Whether each caller of a stack invokes, at its bytecode index, a method of the callee's name.
  * Each line of the file {@code args[1]} is a pair: class, method, descriptor and index of the
- * caller, name of the callee. The classes are those of the JDK at {@code args[0]}.
+ * caller, name of the callee, and how often it was met. The classes are those of the JDK at
+ * {@code args[0]}.
  */
 public final class CallPairs {
     /** What the VM calls while it executes an instruction. */
@@ -63,13 +64,14 @@ public final class CallPairs {
     }
 
     private void check(String[] pair) throws IOException {
+        int count = Integer.parseInt(pair[5]);
         List<Instruction> at = instructionsAt(pair[0], pair[1], pair[2], Integer.parseInt(pair[3]));
         if (at.isEmpty()) {
-            unknown++;
+            unknown += count;
         } else if (BY_THE_VM.contains(pair[4]) || at.stream().anyMatch(i -> calls(i, pair[4]))) {
-            right++;
+            right += count;
         } else {
-            wrong++;
+            wrong += count;
             System.out.println(String.join(" ", pair) + ": " + at.get(0));
         }
     }
