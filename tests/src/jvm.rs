@@ -338,10 +338,12 @@ impl Jvm {
         self
     }
 
-    /// With a limit of signals and timers that may be pending (`ulimit -i`).
+    /// With a limit of signals and timers that may be pending (`ulimit -i`). The kernel counts those
+    /// of all processes of a user, so that there may be none for the engine.
     #[must_use]
     pub fn pending_signals(self, most: u32) -> Self {
         self.ulimit('i', most)
+            .may_warn("samples come on the kernel's tick")
     }
 
     /// With a limit of open files (`ulimit -n`).

@@ -15,11 +15,14 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 record CtxagentProperties(
         @DefaultValue("false") boolean start, @DefaultValue Map<String, String> recording) {
 
-    /** The command that begins a recording. */
+    /** The command that begins a recording; one that is refused throws, unless users say else. */
     String startCommand() {
         StringBuilder command = new StringBuilder("start");
         recording.forEach(
                 (name, value) -> command.append(',').append(name).append('=').append(value));
+        if (!recording.containsKey("strict")) {
+            command.append(",strict");
+        }
         return command.toString();
     }
 }
