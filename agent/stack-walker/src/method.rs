@@ -92,9 +92,15 @@ impl VmTables {
 
     /// The same of `method`.
     pub(crate) fn key_of(&self, memory: &impl Memory, method: usize) -> Option<Key> {
+        let (const_method, constants) = self.constants_of(memory, method)?;
+        self.key(memory, const_method, constants)
+    }
+
+    /// The `ConstMethod` of `method` and its constants.
+    fn constants_of(&self, memory: &impl Memory, method: usize) -> Option<(usize, usize)> {
         let const_method = pointer(memory, method, self.method.const_method)?;
         let constants = pointer(memory, const_method, self.method.constants)?;
-        self.key(memory, const_method, constants)
+        Some((const_method, constants))
     }
 
     /// The constant whose number the field `index` of a `ConstMethod` holds.
@@ -172,8 +178,11 @@ impl VmTables {
 
     /// Whether the method has this name.
     pub(crate) fn is_named(&self, memory: &impl Memory, method: usize, name: &[u8]) -> bool {
-        self.key_of(memory, method)
-            .is_some_and(|key| self.symbol_is(memory, key.name, name))
+        let symbol = || {
+            let (const_method, constants) = self.constants_of(memory, method)?;
+            self.constant(memory, const_method, constants, self.method.name_index)
+        };
+        symbol().is_some_and(|symbol| self.symbol_is(memory, symbol, name))
     }
 
     /// Whether the VM's symbol at this address is this text.

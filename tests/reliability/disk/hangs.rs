@@ -192,7 +192,7 @@ fn hanging_stop_blocks_only_new_starts() {
     let lines: Vec<&str> = run.stdout.lines().collect();
     let waiting = "a recording is being started or finished";
     assert_eq!(lines[0], format!("state: {waiting}"));
-    assert_eq!(lines[1], format!("refused: {waiting}; try again later"));
+    assert_eq!(lines[1], format!("not started: {waiting}; try again later"));
     assert_eq!(lines[2], "waits true");
 }
 
