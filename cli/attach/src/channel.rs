@@ -44,8 +44,15 @@ pub(crate) fn connect(
     let _asked = RequestFile::create(jvm, temporary.try_clone(), helper)?;
     jvm.send_quit()?;
     let deadline = Instant::now() + LISTEN_LIMIT;
+    let mut last_chance = Some(deadline - LISTEN_LIMIT / 2);
     let mut pause = MIN_PAUSE;
     while Instant::now() < deadline {
+        // A JVM that has just begun removes what it takes for an old socket: its new one. Asked
+        // again it makes another.
+        if last_chance.is_some_and(|at| at < Instant::now()) {
+            last_chance = None;
+            jvm.send_quit()?;
+        }
         if jvm.ended_within(pause) {
             return Err(AttachError::Ended);
         }
