@@ -8,7 +8,7 @@ use e2e::{Jdk, Jvm};
 /// Runs `Bias` with these arguments and compares the share of phase A with the truth.
 fn in_step_with_the_tick(options: &str, load: [&str; 5]) {
     let jdk = Jdk::main();
-    let (run, recording) = Jvm::recording(jdk, &format!("interval=10ms,{options}file=app.jfr"))
+    let (run, recording) = Jvm::recording(jdk, &format!("interval=10ms,{options}"))
         .main("Bias", &load)
         .record();
     let truth: f64 = run

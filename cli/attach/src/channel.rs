@@ -43,8 +43,9 @@ pub(crate) fn connect(
     }
     let _asked = RequestFile::create(jvm, temporary.try_clone(), helper)?;
     jvm.send_quit()?;
-    let deadline = Instant::now() + LISTEN_LIMIT;
-    let mut last_chance = Some(deadline - LISTEN_LIMIT / 2);
+    let began = Instant::now();
+    let deadline = began + LISTEN_LIMIT;
+    let mut last_chance = Some(began + LISTEN_LIMIT / 2);
     let mut pause = MIN_PAUSE;
     while Instant::now() < deadline {
         // A JVM that has just begun removes what it takes for an old socket: its new one. Asked
