@@ -124,26 +124,25 @@ fn assert_labelled(what: &str, test_dir: &TestDir) {
     assert!(own.is_some_and(|own| *own > 15), "{what}: {by_label:?}");
 }
 
-#[test]
-fn of_two_agents_at_start_one_is_refused() {
+/// Each way at the start of the JVM, then each of these.
+fn assert_refused_after_start(later: &[LoadMethod]) {
     for jdk in Jdk::all() {
         for first in AT_START {
-            for second in AT_START {
-                assert_first_goes_on(jdk, first, second);
+            for second in later {
+                assert_first_goes_on(jdk, first, *second);
             }
         }
     }
 }
 
 #[test]
+fn of_two_agents_at_start_one_is_refused() {
+    assert_refused_after_start(&AT_START);
+}
+
+#[test]
 fn agent_that_comes_later_is_refused() {
-    for jdk in Jdk::all() {
-        for first in AT_START {
-            for second in LATER {
-                assert_first_goes_on(jdk, first, second);
-            }
-        }
-    }
+    assert_refused_after_start(&LATER);
 }
 
 #[test]

@@ -9,16 +9,13 @@
 )]
 
 use crate::entry::lifecycle;
-use crate::entry::natives::{method, text, throw};
+use crate::entry::natives::{NULL, answer, method, text};
 use crate::guard::{OnFailure, enter};
 use crate::jvm::jni::{Jni, Vm};
 use jni::EnvUnowned;
 use jni::objects::{JObject, JString};
 use jni::strings::JNIString;
 use jni::sys::{jint, jobject};
-use std::ptr;
-
-const NULL: jobject = ptr::null_mut();
 
 /// Java code has loaded the library. Beside an agent that is there the VM unloads it again, with an
 /// exception: it would ask this library first for the natives of the API, and get no context.
@@ -66,9 +63,7 @@ pub extern "system" fn Java_io_ctxagent_internal_loader_AgentLibrary_start<'l>(
 ) {
     enter(OnFailure::DisableAgent, "start", (), || {
         let options = text(&mut env, &options).unwrap_or_default();
-        if let Some(jni) = Jni::of_native(&env)
-            && let Some(vm) = jni.vm()
-        {
+        if let Some((jni, vm)) = Jni::of_native(&env).and_then(|jni| Some((jni, jni.vm()?))) {
             lifecycle::on_java_agent(vm, jni, &options);
         }
     });
@@ -83,18 +78,9 @@ pub extern "system" fn Java_io_ctxagent_internal_loader_AgentLibrary_attach<'l>(
 ) -> jobject {
     enter(OnFailure::DisableAgent, "attach", NULL, || {
         let options = text(&mut env, &options).unwrap_or_default();
-        let Some(jni) = Jni::of_native(&env) else {
-            return NULL;
-        };
-        let Some(vm) = jni.vm() else {
-            return NULL;
-        };
-        match lifecycle::on_java_attach(vm, &options) {
-            Ok(answer) => jni.new_string(&answer).map_or(NULL, |text| text.raw()),
-            Err(refusal) => {
-                throw(jni, &refusal);
-                NULL
-            }
+        match Jni::of_native(&env).and_then(|jni| Some((jni, jni.vm()?))) {
+            Some((jni, vm)) => answer(jni, lifecycle::on_java_attach(vm, &options)),
+            None => NULL,
         }
     })
 }

@@ -21,7 +21,7 @@ mod observing;
 mod support;
 
 pub(crate) use labels::methods_of_labels;
-pub(crate) use support::{method, text, throw};
+pub(crate) use support::{NULL, answer, method, text};
 
 use blocks::{
     Java_io_ctxagent_internal_agent_Native_abi, Java_io_ctxagent_internal_agent_Native_attribute,

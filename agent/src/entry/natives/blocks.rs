@@ -2,7 +2,7 @@
 
 use crate::entry::agent::agent;
 use crate::entry::commands::{self, Refusal};
-use crate::entry::natives::support::{NULL, live, text, texts, throw};
+use crate::entry::natives::support::{NULL, answer, live, text, texts};
 use crate::guard::{OnFailure, enter};
 use crate::hotspot::layout;
 use crate::jvm::direct_memory::{self, Accessed};
@@ -355,16 +355,10 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_execute<'l>(
         let (Some(jni), Some(text)) = (Jni::of_native(&env), text(&mut env, &options)) else {
             return NULL;
         };
-        let answer = match agent() {
+        let outcome = match agent() {
             Some(agent) => commands::execute(agent, &text),
             None => Err(Refusal::State("the agent is not loaded".into())),
         };
-        match commands::for_code(&text, answer) {
-            Ok(answer) => jni.new_string(&answer).map_or(NULL, |text| text.raw()),
-            Err(refusal) => {
-                throw(jni, &refusal);
-                NULL
-            }
-        }
+        answer(jni, commands::for_code(&text, outcome))
     })
 }

@@ -12,7 +12,7 @@ use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 
-pub(super) const NULL: jobject = ptr::null_mut();
+pub(crate) const NULL: jobject = ptr::null_mut();
 
 /// Natives to be registered: name and signature in Java, function.
 macro_rules! methods {
@@ -79,7 +79,18 @@ pub(crate) fn method(
     }
 }
 
-pub(crate) fn throw(jni: Jni, refusal: &Refusal) {
+/// What a command is for Java: its answer, or an exception.
+pub(crate) fn answer(jni: Jni, outcome: Result<String, Refusal>) -> jobject {
+    match outcome {
+        Ok(answer) => jni.new_string(&answer).map_or(NULL, |text| text.raw()),
+        Err(refusal) => {
+            throw(jni, &refusal);
+            NULL
+        }
+    }
+}
+
+fn throw(jni: Jni, refusal: &Refusal) {
     let message = jni::strings::JNIString::from(refusal.line());
     let class = match refusal {
         Refusal::Option(_) => c"java/lang/IllegalArgumentException",

@@ -69,12 +69,9 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     #[inline(never)]
     pub(super) fn can_call(&self, caller: &Caller, code: &Blob) -> bool {
         self.confirmed(caller)
-            && self.called_method(caller.pc).is_none_or(|called| {
-                let own = self
-                    .memory
-                    .word(code.start.wrapping_add(self.tables.nmethod.method));
-                own.and_then(|method| self.tables.key_of(self.memory, method)) == Some(called)
-            })
+            && self
+                .called_method(caller.pc)
+                .is_none_or(|called| self.method_key(code) == Some(called))
     }
 
     /// The method into whose compiled code the call in front of `pc` leads; `None` if it leads to a
@@ -88,7 +85,12 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         if entered.kind != BlobKind::Nmethod || target > self.verified_entry(&entered)? {
             return None;
         }
-        let method = entered.start.wrapping_add(self.tables.nmethod.method);
+        self.method_key(&entered)
+    }
+
+    /// Name and signature of the method that `code` belongs to.
+    fn method_key(&self, code: &Blob) -> Option<Key> {
+        let method = code.start.wrapping_add(self.tables.nmethod.method);
         self.tables.key_of(self.memory, self.memory.word(method)?)
     }
 

@@ -250,13 +250,19 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     fn calls_leaf(&self, pc: usize) -> bool {
         let is_native_method = || {
             let code = self.tables.code_at(self.memory, pc);
-            let (low, high) = self.tables.library;
             matches!(code, Code::Blob(blob) if blob.kind == BlobKind::NativeWrapper)
-                && !self
-                    .call_target(pc)
-                    .is_some_and(|target| (low..high).contains(&target))
         };
-        self.calls_out(pc) && !is_native_method()
+        self.calls_out(pc) && (self.calls_library(pc) || !is_native_method())
+    }
+
+    /// Whether the call in front of `pc` leads into the VM's library.
+    fn calls_library(&self, pc: usize) -> bool {
+        let target = self.call_target(pc);
+        target.is_some_and(|target| self.in_library(target))
+    }
+
+    fn in_library(&self, pc: usize) -> bool {
+        (self.tables.library.0..self.tables.library.1).contains(&pc)
     }
 
     /// The first frame in the code cache that frame pointers lead to from `fp` on.
@@ -285,8 +291,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     /// the thread was interrupted there, or in a library function that it called.
     pub(super) fn vm_caller(&self, frame: Frame) -> Option<Caller> {
         let registers = &self.thread.registers;
-        let in_library = |pc: usize| (self.tables.library.0..self.tables.library.1).contains(&pc);
-        if in_library(frame.pc) {
+        if self.in_library(frame.pc) {
             return match A::unframed(self.memory, registers) {
                 Some(caller) if self.tables.in_code_cache(caller.pc) => Some(caller),
                 Some(caller) => self.chained(caller.sp, caller.fp),
@@ -297,10 +302,9 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         let is_leaf = || {
             let caller = A::frameless(self.memory, registers)?;
             // What is no address of the library may be none at all: it is not read.
-            Some(in_library(caller.pc) && A::call_before(self.memory, caller.pc).is_some())
+            Some(self.in_library(caller.pc) && A::call_before(self.memory, caller.pc).is_some())
         };
-        let leads_there = || self.call_target(chained.pc).is_some_and(in_library);
-        (is_leaf() == Some(true) || leads_there()).then_some(chained)
+        (is_leaf() == Some(true) || self.calls_library(chained.pc)).then_some(chained)
     }
 
     /// The frame in which the VM called Java: the Java frames before are in the anchor that it
